@@ -96,13 +96,20 @@ static void report_timeout(const struct ue_findings *findings, unsigned gone) {
     ue_findings_report(findings, &finding);
 }
 
+/* Whether a side sent messages of a handshake after this packet: it was not silent. */
+static bool has_handshake_after(const struct ue_findings *findings, unsigned side, const struct ue_last_packet *last) {
+    const struct ue_stream_course *course = &findings->course;
+    uint64_t frame = findings->silence[side].handshake_frame;
+    return frame > last->frame && (!course->is_closed || frame < course->closed_frame);
+}
+
 /* Until the end, or until the other side closed. */
 static void report_last_silence(const struct ue_findings *findings, unsigned side) {
     const struct ue_stream_course *course = &findings->course;
     const struct ue_last_packet *last = ue_findings_last_packet(findings, side);
     struct ue_finding_value gap_ns = ue_findings_silence_ns(findings, side);
     if (gap_ns.at_least < ue_finding_threshold_ns(UE_FINDING_SILENCE) || last->peer_packets < UE_PEER_PACKETS_MIN ||
-        (course->is_closed && course->closed_by == side)) {
+        has_handshake_after(findings, side, last)) {
         return;
     }
     enum ue_finding_id id = course->is_closed ? UE_FINDING_SILENCE_BEFORE_CLOSE : UE_FINDING_LAST_SILENCE;

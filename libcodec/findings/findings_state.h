@@ -124,7 +124,7 @@ struct ue_ack_wait {
     bool is_waiting;   /* packets are not reported yet */
     bool has_reported; /* a packet was reported */
     int64_t newest_id;
-    int64_t waiting_id; /* the first of them; valid if is_waiting */
+    int64_t waiting_id; /* the first of them, if is_waiting; those before it are reported, or not waited for */
     int64_t begin_ns;   /* the last report about its packets; or its first packet, if none was waiting */
     uint64_t begin_frame;
     uint64_t peer_packets; /* captured since then, of the other side */
@@ -299,7 +299,7 @@ void ue_reliable_gaps_clear(struct ue_findings *findings);
 void ue_silence_init(struct ue_findings *findings);
 void ue_silence_clear(struct ue_findings *findings);
 void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
-/* A packet of which no event told, because it is malformed or its id is not known. */
+/* A packet without an event, because it is malformed or its id is not known. */
 void ue_silence_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                           const struct ue_decode_result *result);
 void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt);

@@ -291,9 +291,7 @@ static void add_place(struct ue_text_writer *out, const struct ue_finding *findi
 /* Whether a part "[name:...]" is printed. A negative span is none. */
 static bool has_part(const struct ue_finding *finding, struct placeholder name) {
     enum ue_finding_value_id id = find_value(name);
-    return id == UE_VALUE_ID_COUNT ? finding->text != NULL
-           : id == UE_VALUE_SPAN   ? ue_finding_is_span_known(finding)
-                                   : finding->values[id].at_most > 0;
+    return id == UE_VALUE_ID_COUNT ? finding->text != NULL : finding->values[id].at_most > 0;
 }
 
 size_t ue_finding_text(const struct ue_finding *finding, char *text, size_t size_bytes) {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/findings/findings_state.h"
-
-/* Packets are reordered by less than this: a missing one that does not come before the one so far ahead stays missing,
-   and a damaged sequence before it would be known. */
-#define LATE_PACKETS_MAX 64
+#include "libcodec/observe/tracker_state.h"
 
 /* ---- silence ---- */
 
@@ -45,6 +42,41 @@ static enum ue_finding_id silence_by_clock(int64_t sent_ms, int64_t gap_ns) {
     return sent_ms < 0 ? UE_FINDING_UNCLOCKED_SILENCE : is_long ? UE_FINDING_SILENCE : UE_FINDING_HELD_SILENCE;
 }
 
+static void report_held(const struct ue_findings *findings, const struct ue_held_silence *held) {
+    struct ue_finding finding = held->finding;
+    bool are_late = finding.id == UE_FINDING_LOST_SILENCE && held->missing == 0;
+    bool are_acked = finding.id == UE_FINDING_LOST_SILENCE && held->missing == held->acked;
+    finding.id = are_late ? UE_FINDING_LATE_SILENCE : are_acked ? UE_FINDING_ACKED_SILENCE : finding.id;
+    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)(are_late ? held->late : held->missing));
+    ue_findings_report(findings, &finding);
+}
+
+/* Bound of the time that passed before the next packet was sent: the clocks are whole milliseconds. */
+static int64_t sent_bound_ns(enum ue_finding_id id, int64_t sent_ms) {
+    bool is_exact = sent_ms < 0 || sent_ms >= UE_SEND_INTERVAL_LIMIT_MS; /* not known; a second or more */
+    return (is_exact ? sent_ms : id == UE_FINDING_HELD_SILENCE ? sent_ms + 1 : sent_ms - 1) * UE_NS_PER_MS;
+}
+
+/* Of the packets that were acknowledged before they were captured, the one that ends the silence is not missing. */
+static uint64_t missing_acked(const struct ue_silence_side *self, const struct ue_observed_event *event) {
+    bool was_acked = event->type == UE_OBSERVED_PACKET && event->packet.was_acked_unseen;
+    return self->acked - (was_acked && self->acked != 0);
+}
+
+/* Without memory the finding has what is known so far. */
+static void hold(struct ue_findings *findings, const struct ue_observed_event *event,
+                 const struct ue_silence_side *self, const struct ue_finding *finding) {
+    struct ue_array *array = &findings->held_silences[event->side];
+    const struct ue_held_silence held = {.finding = *finding,
+                                         .first_id = self->missing_first_id,
+                                         .last_id = event->packet_id - 1,
+                                         .missing = self->missing,
+                                         .acked = missing_acked(self, event)};
+    if (!ue_array_insert(&findings->memory, array, array->count, &held)) {
+        report_held(findings, &held);
+    }
+}
+
 static void report_silence(struct ue_findings *findings, const struct ue_observed_event *event,
                            const struct ue_silence_side *self, struct ue_finding_value gap_ns) {
     if (self->handshake_frame > self->last.frame) {
@@ -58,12 +90,11 @@ static void report_silence(struct ue_findings *findings, const struct ue_observe
         ue_finding_of_bounded_span(id, event->side, widened(gap_ns, &self->last), self->last.frame, event->frame);
     ue_finding_set_time(&finding, self->last.time_ns);
     ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)self->last.peer_packets);
-    ue_finding_set(&finding, UE_VALUE_LEAST, sent_ms * UE_NS_PER_MS);
-    struct ue_array *held = &findings->held_silences[event->side];
-    const struct ue_held_silence silence = {finding,    self->missing_first_id, event->packet_id - 1, self->missing, 0,
-                                            self->acked};
-    if (self->missing == 0 || !ue_array_insert(&findings->memory, held, held->count, &silence)) {
+    ue_finding_set(&finding, UE_VALUE_LEAST, sent_bound_ns(id, sent_ms));
+    if (self->missing == 0) {
         ue_findings_report(findings, &finding);
+    } else {
+        hold(findings, event, self, &finding);
     }
 }
 
@@ -81,22 +112,14 @@ void ue_silence_clear(struct ue_findings *findings) {
     }
 }
 
-static void report_held(struct ue_findings *findings, const struct ue_held_silence *held) {
-    struct ue_finding finding = held->finding;
-    bool are_late = finding.id == UE_FINDING_LOST_SILENCE && held->missing == 0;
-    bool are_acked = finding.id == UE_FINDING_LOST_SILENCE && held->missing == held->acked;
-    finding.id = are_late ? UE_FINDING_LATE_SILENCE : are_acked ? UE_FINDING_ACKED_SILENCE : finding.id;
-    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)(are_late ? held->late : held->missing));
-    ue_findings_report(findings, &finding);
-}
-
-/* Reports those whose missing packets have come by this one, if they come at all. */
+/* Reports those whose missing packets can come no more: a packet is late by at most UE_TRACKER_LATE_MAX ids, and a
+   damaged sequence is known by then. */
 static void report_decided(struct ue_findings *findings, unsigned side, int64_t packet_id) {
     struct ue_array *array = &findings->held_silences[side];
     size_t count = 0;
     for (; count < array->count; count++) {
         const struct ue_held_silence *held = ue_array_at(array, count);
-        if (ue_time_ns_since(packet_id, held->last_id) <= LATE_PACKETS_MAX) {
+        if (ue_time_ns_since(packet_id, held->last_id) <= UE_TRACKER_LATE_MAX) {
             break;
         }
         report_held(findings, held);
@@ -116,7 +139,7 @@ static void find_late(struct ue_array *array, int64_t packet_id, bool was_acked)
     }
 }
 
-/* A packet that was not captured so far is acknowledged; an ack may be taken back. */
+/* A packet that was not captured so far is acknowledged; an ack may be withdrawn. */
 static void on_unseen_ack(struct ue_findings *findings, const struct ue_observed_event *event) {
     unsigned side = !event->side;
     struct ue_array *array = &findings->held_silences[side];
@@ -134,11 +157,12 @@ static void on_unseen_ack(struct ue_findings *findings, const struct ue_observed
 }
 
 /* The ids before a packet were never sent: its sequence was damaged. */
-static void forget_held(struct ue_findings *findings, unsigned side, int64_t last_id) {
+static void forget_held(struct ue_findings *findings, unsigned side, const struct ue_observed_lost *ids) {
     struct ue_array *array = &findings->held_silences[side];
+    findings->silence[side].newest_id = ids->first_id - 1;
     for (size_t i = array->count; i-- > 0;) {
         const struct ue_held_silence *held = ue_array_at(array, i);
-        if (held->last_id == last_id) {
+        if (held->last_id == ids->last_id) {
             ue_array_remove(&findings->memory, array, i, 1);
         }
     }
@@ -214,7 +238,7 @@ void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_
         findings->silence[event->side].missing += event->lost.missing - event->lost.damaged;
         findings->silence[event->side].missing_first_id = event->lost.first_id;
         break;
-    case UE_OBSERVED_NOT_LOST: forget_held(findings, event->side, event->lost.last_id); break;
+    case UE_OBSERVED_NOT_LOST: forget_held(findings, event->side, &event->lost); break;
     case UE_OBSERVED_OTHER_VIEW: /* its side did not send it again, but the silence in the capture begins after it */
         begin_silence(&findings->silence[event->side], event->frame, event->time_ns);
         break;

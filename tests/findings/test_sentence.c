@@ -58,6 +58,11 @@ static void test_parts(void **state) {
     assert_sentence(&finding, "reliable stall of 300 ms on channel 3, ChSequence 70 to 72 (client to server): not "
                               "delivered once (frame 4; in 1 of these packets it may have been delivered), arrived "
                               "with frame 6");
+    finding.id = UE_FINDING_UNDELIVERED;
+    assert_sentence(&finding,
+                    "reliable bunch on channel 3, ChSequence 70 to 72 (client to server) is not known to have arrived: "
+                    "not delivered once (frame 4; in 1 of these packets it may have been delivered), and no later copy "
+                    "acknowledged within 300 ms of the first");
     finding = ue_finding_of_count(UE_FINDING_RESTART, 0, 2, 0);
     assert_sentence(&finding, "the connection was restarted twice");
 }
@@ -125,7 +130,8 @@ static void test_span_in_doubt(void **state) {
     finding.values[UE_VALUE_SPAN].at_most = INT64_C(30500000000);
     assert_sentence(&finding,
                     "no packet from the client for 500 ms to 30.5 s, between frames 4 and 6, while the server "
-                    "sent 0; no packet id is missing: the client did not send, or its packets were held on the way");
+                    "sent 0; no packet id is missing: the client did not send, or its packets were held on the way, or "
+                    "in the capture");
     finding = ue_finding_of_span(UE_FINDING_REPEATED, 0, -300 * INT64_C(1000000), 4, 6);
     finding.values[UE_VALUE_SPAN].at_most = 40 * INT64_C(1000000);
     ue_finding_set(&finding, UE_VALUE_COUNT, 1);

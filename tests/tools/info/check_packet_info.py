@@ -179,7 +179,7 @@ class Jitter(Case):
 class Silence(Case):
     """A server that hangs, and packets that the network holds, look alike but for the clock in the packets."""
     HANG = "[scenario]\nbase=game\nduration=4\n[server]\nlong-frame-every=150\nlong-frame={}\n"
-    EITHER = {"no packet id is missing: the server did not send, or its packets were held on the way"}
+    EITHER = {"no packet id is missing: the server did not send, or its packets were held on the way, or in the capture"}
 
     def hang(self, ticks, *options):
         scenario = self.path.with_name("hang.ini")
@@ -197,7 +197,7 @@ class Silence(Case):
 
     def test_server_that_hangs(self):
         self.hang(42)
-        self.assertEqual({"no packet id is missing: the server did not send for at least 700 ms, by the clock in its packets"},
+        self.assertEqual({"no packet id is missing: the server did not send for at least 699 ms, by the clock in its packets"},
                          self.reasons())
 
     def test_server_that_hangs_for_more_than_a_second(self):
@@ -208,8 +208,8 @@ class Silence(Case):
     def test_packets_held_on_the_way(self):
         self.hold()
         reason, = self.reasons()
-        self.assertRegex(reason, r"^no packet id is missing: the server sent the packet in frame \d+ at most 1[67] ms after the one "
-                                 r"before, by the clock in its packets, and that packet was held on the way$")
+        self.assertRegex(reason, r"^no packet id is missing: the server sent the packet in frame \d+ at most 1[78] ms after the one "
+                                 r"before, by the clock in its packets, and that packet was held on the way, or in the capture$")
 
     def test_packets_without_a_clock(self):
         for generation in ("4.20", "4.22"):
