@@ -22,7 +22,7 @@ SURE_LOSS = 0.05  # up to this loss all sides of a hundred connections are compa
 
 def results(*arguments):
     """The objects of replay --check --json."""
-    output = uerudp.run("replay", "--check", "--json", *arguments, status=None).stdout
+    output = uerudp.run("replay", "--check", "--json", *arguments, status=(0, 1, 2)).stdout  # 2: no side was compared
     return [json.loads(line) for line in output.splitlines()]
 
 
