@@ -241,7 +241,7 @@ static void print_failures(const struct info_arguments *command, const GPtrArray
     for (guint i = 0; i < list->len; i++) {
         const struct info_connection *info = g_ptr_array_index(list, i);
         add_failure(&remarks, info, ends != NULL ? ends->captures[0]->name : "");
-        if (info->other_end != NULL) {
+        if (ends != NULL && info->other_end != NULL) {
             add_failure(&remarks, info->other_end, ends->captures[1]->name);
         }
     }
