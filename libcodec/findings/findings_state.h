@@ -5,6 +5,7 @@
 
 #include <uerudp/findings.h>
 #include <uerudp/time_ns.h>
+#include "libcodec/base/id_bits.h"
 #include "libcodec/findings/array.h"
 #include "libcodec/observe/channel_entries.h"
 
@@ -156,12 +157,10 @@ struct ue_loss_burst {
     bool is_at_least; /* whether the packet before or after it was delivered is not known; set when it has ended */
 };
 
-#define UE_REPORTS_MAX 1024
-
 /* Which of the latest packets of a side the other side has reported. */
 struct ue_packet_reports {
-    uint64_t bits[UE_REPORTS_MAX / 64]; /* by id modulo their number, from first_id to newest_id */
-    int64_t first_id, newest_id;        /* valid if has_first */
+    struct ue_id_bits reported;  /* from first_id to newest_id */
+    int64_t first_id, newest_id; /* valid if has_first */
     bool has_first;
 };
 

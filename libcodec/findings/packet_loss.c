@@ -12,35 +12,26 @@
 
 /* ---- which packets are reported ---- */
 
-static size_t report_word(int64_t id) {
-    return (uint64_t)id / 64 % (UE_REPORTS_MAX / 64);
-}
-
-static void set_report(struct ue_packet_reports *reports, int64_t id, bool is_reported) {
-    uint64_t bit = UINT64_C(1) << (uint64_t)id % 64, *word = &reports->bits[report_word(id)];
-    *word = is_reported ? *word | bit : *word & ~bit;
-}
-
 static void add_report(struct ue_packet_reports *reports, int64_t id) {
     if (!reports->has_first) {
         *reports = (struct ue_packet_reports){.has_first = true, .first_id = id, .newest_id = id - 1};
     }
-    if (id <= reports->newest_id - UE_REPORTS_MAX) {
+    if (id <= reports->newest_id - UE_ID_BITS) {
         return;
     }
-    int64_t skipped = ue_time_ns_since(id, UE_REPORTS_MAX);
+    int64_t skipped = id - UE_ID_BITS;
     for (skipped = skipped > reports->newest_id ? skipped : reports->newest_id; ++skipped < id;) {
-        set_report(reports, skipped, false);
+        ue_id_bits_set(&reports->reported, skipped, false);
     }
     reports->newest_id = id > reports->newest_id ? id : reports->newest_id;
-    set_report(reports, id, true);
+    ue_id_bits_set(&reports->reported, id, true);
 }
 
 /* Whether later packets were reported, and this one was not: it may have been lost, too. */
 static bool is_skipped(const struct ue_findings *findings, unsigned side, int64_t id) {
     const struct ue_packet_reports *reports = &findings->reports[side];
-    bool is_known = id > reports->newest_id - UE_REPORTS_MAX && id > reports->first_id && id < reports->newest_id;
-    return is_known && (reports->bits[report_word(id)] >> ((uint64_t)id % 64) & 1) == 0;
+    bool is_known = id > reports->newest_id - UE_ID_BITS && id > reports->first_id && id < reports->newest_id;
+    return is_known && !ue_id_bits_is_set(&reports->reported, id);
 }
 
 /* ---- bursts ---- */

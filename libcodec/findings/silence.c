@@ -119,7 +119,7 @@ static void report_decided(struct ue_findings *findings, unsigned side, int64_t 
     size_t count = 0;
     for (; count < array->count; count++) {
         const struct ue_held_silence *held = ue_array_at(array, count);
-        if (ue_time_ns_since(packet_id, held->last_id) <= UE_TRACKER_LATE_MAX) {
+        if (held->last_id >= packet_id - UE_TRACKER_LATE_MAX) {
             break;
         }
         report_held(findings, held);

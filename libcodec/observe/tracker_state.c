@@ -79,19 +79,9 @@ void *ue_tracker_window_ensure(struct ue_tracker *tracker, const struct ue_track
 
 /* ---- packets ---- */
 
-static void set_bit(uint64_t *bits, int64_t id, bool value) {
-    uint64_t *word = &bits[(uint64_t)id % UE_TRACKER_PACKETS_MAX / 64];
-    unsigned bit = (uint64_t)id % 64; /* an id may be negative: a packet before the first one of the capture */
-    *word = (*word & ~(UINT64_C(1) << bit)) | (uint64_t)value << bit;
-}
-
 /* Whether the bits have a place for this id. */
 static bool is_recent(const struct ue_tracker_side *side, int64_t id) {
     return id <= side->newest_id && id > side->newest_id - UE_TRACKER_PACKETS_MAX;
-}
-
-static bool is_set(const uint64_t *bits, int64_t id) {
-    return (bits[(uint64_t)id % UE_TRACKER_PACKETS_MAX / 64] >> (uint64_t)id % 64 & 1) != 0;
 }
 
 /* Whether a packet can have had an entry that a newer packet replaced: that one has its slot now, or left the slot when
@@ -105,40 +95,40 @@ static bool may_be_replaced(const struct ue_tracker_side *side, int64_t id) {
     return found_id > id || found_id == UE_TRACKER_NO_ID;
 }
 
-static bool has_bit(const struct ue_tracker_side *side, const uint64_t *bits, int64_t id) {
-    return may_be_replaced(side, id) && is_set(bits, id);
+static bool has_bit(const struct ue_tracker_side *side, const struct ue_id_bits *bits, int64_t id) {
+    return may_be_replaced(side, id) && ue_id_bits_is_set(bits, id);
 }
 
 bool ue_tracker_is_acked(const struct ue_tracker_side *side, int64_t id) {
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, id);
-    return packet != NULL ? packet->was_acked : has_bit(side, side->replaced.acked, id);
+    return packet != NULL ? packet->was_acked : has_bit(side, &side->replaced.acked, id);
 }
 
 bool ue_tracker_is_not_delivered(const struct ue_tracker_side *side, int64_t id) {
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, id);
     return packet != NULL ? packet->state == UE_TRACKER_PACKET_NOT_DELIVERED
-                          : has_bit(side, side->replaced.not_delivered, id);
+                          : has_bit(side, &side->replaced.not_delivered, id);
 }
 
 bool ue_tracker_was_seen(const struct ue_tracker_side *side, int64_t id) {
-    return is_recent(side, id) && is_set(side->seen, id);
+    return is_recent(side, id) && ue_id_bits_is_set(&side->seen, id);
 }
 
 void ue_tracker_advance(struct ue_tracker_side *side, int64_t seen_id) {
     int64_t id = seen_id - UE_TRACKER_PACKETS_MAX;
     for (id = id > side->newest_id ? id + 1 : side->newest_id + 1; id <= seen_id; id++) {
-        set_bit(side->seen, id, false);
-        set_bit(side->replaced.acked, id, false);
-        set_bit(side->replaced.not_delivered, id, false);
+        ue_id_bits_set(&side->seen, id, false);
+        ue_id_bits_set(&side->replaced.acked, id, false);
+        ue_id_bits_set(&side->replaced.not_delivered, id, false);
     }
     side->newest_id = seen_id > side->newest_id ? seen_id : side->newest_id;
     if (seen_id > side->newest_id - UE_TRACKER_PACKETS_MAX) {
-        set_bit(side->seen, seen_id, true);
+        ue_id_bits_set(&side->seen, seen_id, true);
     }
 }
 
 void ue_tracker_retreat(struct ue_tracker_side *side, int64_t newest_id) {
-    set_bit(side->seen, side->newest_id, false);
+    ue_id_bits_set(&side->seen, side->newest_id, false);
     side->newest_id = newest_id;
 }
 
@@ -150,11 +140,12 @@ struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, s
     } else if (packet->id != (uint32_t)id) {
         int64_t replaced_id = id_of(side, &side->packets, &packet->id, id);
         if (replaced_id != UE_TRACKER_NO_ID) {
-            set_bit(side->replaced.acked, replaced_id, packet->was_acked);
-            set_bit(side->replaced.not_delivered, replaced_id, packet->state == UE_TRACKER_PACKET_NOT_DELIVERED);
+            ue_id_bits_set(&side->replaced.acked, replaced_id, packet->was_acked);
+            ue_id_bits_set(&side->replaced.not_delivered, replaced_id,
+                           packet->state == UE_TRACKER_PACKET_NOT_DELIVERED);
         }
-        bool was_acked = has_bit(side, side->replaced.acked, id);
-        bool is_not_delivered = has_bit(side, side->replaced.not_delivered, id);
+        bool was_acked = has_bit(side, &side->replaced.acked, id);
+        bool is_not_delivered = has_bit(side, &side->replaced.not_delivered, id);
         *packet = (struct ue_tracked_packet){.id = (uint32_t)id,
                                              .was_acked = was_acked,
                                              .state = is_not_delivered ? UE_TRACKER_PACKET_NOT_DELIVERED

@@ -6,11 +6,12 @@
 #include <uerudp/history.h>
 #include <uerudp/packet_tracker.h>
 #include <uerudp/time_ns.h>
+#include "libcodec/base/id_bits.h"
 #include "libcodec/observe/channel_entries.h"
 
 /* Largest number of packets and reliable bunches that are remembered per side, and the largest span of channel
    sequences on one channel. More than any sender has in flight. */
-#define UE_TRACKER_PACKETS_MAX 1024
+#define UE_TRACKER_PACKETS_MAX UE_ID_BITS
 _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets that a header reports are remembered");
 #define UE_TRACKER_BUNCHES_MAX 16384
 #define UE_TRACKER_CHANNEL_SPAN_MAX 1024
@@ -70,10 +71,9 @@ struct ue_tracked_packet {
 
 _Static_assert(sizeof(struct ue_tracked_packet) == 24, "a connection has many");
 
-/* What was reported of packets without an entry, because a newer one has their slot: bits by id modulo their number. */
+/* What was reported of packets without an entry, because a newer one has their slot. */
 struct ue_replaced_packets {
-    uint64_t acked[UE_TRACKER_PACKETS_MAX / 64];
-    uint64_t not_delivered[UE_TRACKER_PACKETS_MAX / 64];
+    struct ue_id_bits acked, not_delivered;
 };
 
 /* Legacy: the packets that determine whether an ack of a packet reached its sender. */
@@ -176,9 +176,9 @@ struct ue_held_acks {
 struct ue_tracker_side {
     struct ue_tracker_window packets;
     struct ue_replaced_packets replaced;
-    uint64_t seen[UE_TRACKER_PACKETS_MAX / 64]; /* packets that were captured: bits by id modulo their number */
-    struct ue_tracker_window ack_states;        /* legacy: of struct ue_legacy_ack_state */
-    struct ue_tracker_window dependencies;      /* of struct ue_packet_dependencies */
+    struct ue_id_bits seen;                /* packets that were captured */
+    struct ue_tracker_window ack_states;   /* legacy: of struct ue_legacy_ack_state */
+    struct ue_tracker_window dependencies; /* of struct ue_packet_dependencies */
     struct ue_tracked_bunches reliables;
     int64_t newest_id;   /* captured; initially the id before the first sequence in the handshake */
     int64_t jump_id;     /* a packet far ahead of its predecessors; a later packet far below it retracts the jump */
