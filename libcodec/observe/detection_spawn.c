@@ -134,9 +134,7 @@ static unsigned find_leader(const struct ue_detection *detection, unsigned *lead
     return leader;
 }
 
-static bool is_due(const struct ue_detection *detection) {
-    unsigned lead;
-    unsigned leader = find_leader(detection, &lead);
+static bool is_due(const struct ue_detection *detection, unsigned leader, unsigned lead) {
     return lead < LEAD_DECIDED && detection->spawn_votes[leader] < VOTES_MAX &&
            (detection->datagrams < DATAGRAMS_EAGER || detection->datagrams % STEP == 0);
 }
@@ -162,14 +160,17 @@ void ue_detection_observe_spawns(struct ue_detection *detection, const struct ue
         return;
     }
     list_forms(detection, &pass);
-    if (pass.count > 1 && is_due(detection)) {
+    if (pass.count < 2) {
+        return;
+    }
+    unsigned lead, leader = find_leader(detection, &lead);
+    if (is_due(detection, leader, lead)) {
         const struct ue_visitor visitor = {.item = on_item, .user = &pass};
         struct ue_decode_result result;
         ue_datagram_decode(context, bytes, size_bytes, NULL, &visitor, &result);
+        leader = find_leader(detection, &lead);
     }
-    unsigned lead;
-    unsigned leader = find_leader(detection, &lead);
-    if (leader < pass.count && lead != 0) {
+    if (lead != 0) {
         choose(detection, &pass.forms[leader], lead);
     }
 }
