@@ -38,7 +38,7 @@ static bool grow_entries(struct ue_channel_entries *table, struct ue_limited_all
     return true;
 }
 
-/* Not inline: most channels find room, and need no registers for this. */
+/* Not inline: most entries need no memory, nor the registers for this. */
 __attribute__((noinline)) bool ue_channel_entries_grow(struct ue_channel_entries *table,
                                                        struct ue_limited_allocator *memory, uint32_t channel,
                                                        size_t entry_bytes) {

@@ -22,8 +22,8 @@ UE_INLINE void *ue_channel_entries_find(const struct ue_channel_entries *table, 
     return place != 0 ? (char *)table->entries + (place - 1) * entry_bytes : NULL;
 }
 
-/* Makes room for the entry of a channel that has none. Returns false when there is no memory, or no engine uses the
-   index. */
+/* Allocates memory for the entry of a channel that has none. Returns false when there is no memory, or no engine uses
+   the index. */
 bool ue_channel_entries_grow(struct ue_channel_entries *table, struct ue_limited_allocator *memory, uint32_t channel,
                              size_t entry_bytes);
 
@@ -31,8 +31,8 @@ bool ue_channel_entries_grow(struct ue_channel_entries *table, struct ue_limited
    constant. */
 UE_INLINE void *ue_channel_entries_add(struct ue_channel_entries *table, struct ue_limited_allocator *memory,
                                        uint32_t channel, size_t entry_bytes) {
-    bool has_room = channel < table->channels && table->count < table->capacity;
-    if (!has_room && !ue_channel_entries_grow(table, memory, channel, entry_bytes)) {
+    bool has_memory = channel < table->channels && table->count < table->capacity;
+    if (!has_memory && !ue_channel_entries_grow(table, memory, channel, entry_bytes)) {
         return NULL;
     }
     void *entry = (char *)table->entries + table->count * entry_bytes;

@@ -226,7 +226,7 @@ static void test_silence_in_a_gap(void **state) {
     expect_no_gap();
 }
 
-/* It sent for 500 ms of the gap, and was silent for another 500 ms. */
+/* In one half of the gap it sends packets, in the other it is silent. */
 static void test_short_silence_in_a_long_gap(void **state) {
     (void)state;
     client_sends();

@@ -7,7 +7,7 @@
 #define MS_MAX 60000
 #define BYTES_MAX 1e12
 
-const struct impairment_option impairment_options[IMPAIRMENT_OPTION_ROWS] = {
+const struct impairment_option impairment_options[IMPAIRMENT_COUNT] = {
     [IMPAIRMENT_LOSS] = {"loss", "P", "lose datagrams with this probability, 0 to 1", 1, 0},
     [IMPAIRMENT_LOSS_BURST] = {"loss-burst", "NUMBER", "mean length of a run of losses, 1 to 1000", 1000, 1},
     [IMPAIRMENT_CORRUPT] = {"corrupt", "P", "flip one or more bits with this probability", 1, 0},
@@ -30,7 +30,7 @@ void impairment_options_apply(struct sim_link_config *path, enum impairment impa
     case IMPAIRMENT_QUEUE: path->queue_bytes = (uint32_t)value; break;
     case IMPAIRMENT_DELAY: path->delay_ns = (uint64_t)(value * UE_NS_PER_MS); break;
     case IMPAIRMENT_JITTER: path->jitter_ns = (uint64_t)(value * UE_NS_PER_MS); break;
-    case IMPAIRMENT_OPTION_ROWS: break;
+    case IMPAIRMENT_COUNT: break;
     }
 }
 

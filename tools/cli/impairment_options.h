@@ -18,7 +18,7 @@ enum impairment {
     IMPAIRMENT_QUEUE,
     IMPAIRMENT_DELAY,
     IMPAIRMENT_JITTER,
-    IMPAIRMENT_OPTION_ROWS
+    IMPAIRMENT_COUNT
 };
 
 struct impairment_option {
@@ -26,7 +26,7 @@ struct impairment_option {
     double max, min;
 };
 
-extern const struct impairment_option impairment_options[IMPAIRMENT_OPTION_ROWS];
+extern const struct impairment_option impairment_options[IMPAIRMENT_COUNT];
 
 void impairment_options_apply(struct sim_link_config *path, enum impairment impairment, double value);
 

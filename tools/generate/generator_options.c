@@ -21,7 +21,7 @@ void generate_options_init(struct generate_options *options) {
     options->duration_s = UNSET;
     options->tick_hz = UNSET;
     options->connection_count = 1;
-    for (size_t i = 0; i < IMPAIRMENT_OPTION_ROWS; i++) {
+    for (size_t i = 0; i < IMPAIRMENT_COUNT; i++) {
         options->network[i] = UNSET;
     }
 }
@@ -96,8 +96,8 @@ static void add_wire(struct generate_options *o, GOptionContext *context) {
 }
 
 static void add_network(struct generate_options *o, GOptionContext *context) {
-    GOptionEntry entries[IMPAIRMENT_OPTION_ROWS + 1] = {0};
-    for (size_t i = 0; i < IMPAIRMENT_OPTION_ROWS; i++) {
+    GOptionEntry entries[IMPAIRMENT_COUNT + 1] = {0};
+    for (size_t i = 0; i < IMPAIRMENT_COUNT; i++) {
         entries[i] = (GOptionEntry){
             impairment_options[i].name, 0, 0, G_OPTION_ARG_DOUBLE, &o->network[i], impairment_options[i].help,
             impairment_options[i].unit};
@@ -117,7 +117,7 @@ void generate_options_add(struct generate_options *options, GOptionContext *cont
 static bool resolve_network(struct generate_options *o) {
     struct sim_link_config *paths = o->scenario.paths;
     bool is_good = true;
-    for (enum impairment i = 0; is_good && i < IMPAIRMENT_OPTION_ROWS; i++) {
+    for (enum impairment i = 0; is_good && i < IMPAIRMENT_COUNT; i++) {
         if (o->network[i] != UNSET) {
             const struct impairment_option *option = &impairment_options[i];
             is_good = cli_check_range(option->name, o->network[i], option->min, option->max);
@@ -128,7 +128,7 @@ static bool resolve_network(struct generate_options *o) {
     }
     o->scenario.hostile |= o->network[IMPAIRMENT_CORRUPT] > 0;
     const struct sim_link_config *const both[] = {&paths[UE_ROLE_CLIENT], &paths[UE_ROLE_SERVER]};
-    for (enum impairment i = 0; is_good && i < IMPAIRMENT_OPTION_ROWS; i++) {
+    for (enum impairment i = 0; is_good && i < IMPAIRMENT_COUNT; i++) {
         is_good = o->network[i] == UNSET || impairment_options_check("", i, o->network[i], both, 2);
     }
     return is_good;
@@ -300,7 +300,7 @@ static bool is_valid(const struct sim_scenario *scenario) {
         return cli_error("%s: engines before 4.22 have no restart handshake", scenario->name);
     }
     bool is_beacon = scenario->driver == UE_DRIVER_BEACON && scenario->login;
-    unsigned netver = scenario->settings.netver != 0 ? scenario->settings.netver : profile->netver;
+    unsigned netver = ue_settings_netver(&scenario->settings, profile);
     if (is_beacon && netver >= UE_NETVER_BEACON_GUID) {
         return cli_error("%s: the form of BeaconAssignGUID in %s is not known", scenario->name,
                          ue_profile_releases(profile, releases));

@@ -18,9 +18,9 @@ struct generate_options {
 
     char *seed_text, *generation, *capture_at;
     char *magic_bits, *magic, *handlers, *netver;
-    double tick_hz;                         /* negative: the scenario's */
-    double duration_s;                      /* negative: the scenario's */
-    double network[IMPAIRMENT_OPTION_ROWS]; /* negative: the scenario's */
+    double tick_hz;                   /* negative: the scenario's */
+    double duration_s;                /* negative: the scenario's */
+    double network[IMPAIRMENT_COUNT]; /* negative: the scenario's */
     gint64 connection_count;
 };
 

@@ -36,7 +36,7 @@ static double *value_of(struct impair_options *options, const char *option) {
 }
 
 static const struct impairment_option *impairment_of(const struct impair_options *options, const double *value) {
-    return &impairment_options[(size_t)(value - &options->values[0][0]) % IMPAIRMENT_OPTION_ROWS];
+    return &impairment_options[(size_t)(value - &options->values[0][0]) % IMPAIRMENT_COUNT];
 }
 
 static gboolean set_impairment(const char *option, const char *text, void *user, GError **error) {
@@ -56,7 +56,7 @@ static bool check_effects(const struct impair_options *options) {
     const struct sim_link_config *const paths[] = {&options->stages[0][1], &options->stages[1][1]};
     bool is_good = true;
     for (size_t form = 0; form < IMPAIR_OPTION_FORMS; form++) {
-        for (enum impairment i = 0; is_good && i < IMPAIRMENT_OPTION_ROWS; i++) {
+        for (enum impairment i = 0; is_good && i < IMPAIRMENT_COUNT; i++) {
             is_good = isnan(options->values[form][i]) ||
                       impairment_options_check(forms[form].prefix, i, options->values[form][i],
                                                form == 0 ? paths : &paths[form - 1], form == 0 ? 2 : 1);
@@ -67,7 +67,7 @@ static bool check_effects(const struct impair_options *options) {
 
 static struct sim_link_config path_of(const struct impair_options *options, size_t direction) {
     struct sim_link_config path = {0};
-    for (enum impairment i = 0; i < IMPAIRMENT_OPTION_ROWS; i++) {
+    for (enum impairment i = 0; i < IMPAIRMENT_COUNT; i++) {
         double own = options->values[1 + direction][i];
         impairment_options_apply(&path, i, isnan(own) ? options->values[0][i] : own);
     }
@@ -164,7 +164,7 @@ static bool resolve_rules(struct impair_options *options) {
 
 static void add_impairments(struct impair_options *options, GOptionContext *context, const struct form *form) {
     GOptionGroup *group = g_option_group_new(form->group, form->title, "Show these options", options, NULL);
-    for (size_t i = 0; i < IMPAIRMENT_OPTION_ROWS; i++) {
+    for (size_t i = 0; i < IMPAIRMENT_COUNT; i++) {
         const struct impairment_option *impairment = &impairment_options[i];
         g_autofree char *name = g_strconcat(form->prefix, impairment->name, NULL);
         g_autofree char *same = g_strconcat("as --", impairment->name, NULL);
@@ -235,7 +235,7 @@ void impair_options_init(struct impair_options *options) {
     options->duration_s = INFINITY;
     options->ticks_per_second = TICKS_PER_SECOND;
     options->rule_texts = g_ptr_array_new_with_free_func(g_free);
-    for (size_t i = 0; i < IMPAIRMENT_OPTION_ROWS; i++) {
+    for (size_t i = 0; i < IMPAIRMENT_COUNT; i++) {
         options->values[1][i] = options->values[2][i] = NAN;
     }
 }

@@ -25,9 +25,9 @@ struct impair_options {
     double idle_s, duration_s, ticks_per_second;
     gboolean once, json;
 
-    double values[IMPAIR_OPTION_FORMS][IMPAIRMENT_OPTION_ROWS]; /* NAN: as in both directions */
-    struct sim_emulation engines[2];                            /* of the client and of the server */
-    GPtrArray *rule_texts;                                      /* in order: "=" and a rule, or "@" and a file name */
+    double values[IMPAIR_OPTION_FORMS][IMPAIRMENT_COUNT]; /* NAN: as in both directions */
+    struct sim_emulation engines[2];                      /* of the client and of the server */
+    GPtrArray *rule_texts;                                /* in order: "=" and a rule, or "@" and a file name */
     char *seed_text;
 };
 

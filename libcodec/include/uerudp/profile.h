@@ -151,11 +151,15 @@ struct ue_context {
    decryptor of the settings must outlive the context. */
 void ue_context_init(struct ue_context *context, const struct ue_profile *profile, const struct ue_settings *settings);
 
+/* The EngineNetVer of the settings, or else the lowest of the profile. */
+UE_INLINE unsigned ue_settings_netver(const struct ue_settings *settings, const struct ue_profile *profile) {
+    return settings->netver != 0 ? settings->netver : profile->netver;
+}
+
 /* The EngineNetVer, which determines the format of message content. */
 UE_INLINE unsigned ue_context_netver(const struct ue_context *context) {
-    return context->settings.netver != 0 ? context->settings.netver
-           : context->found_netver != 0  ? context->found_netver
-                                         : context->profile.netver;
+    bool is_found = context->settings.netver == 0 && context->found_netver != 0;
+    return is_found ? context->found_netver : ue_settings_netver(&context->settings, &context->profile);
 }
 
 /* The name of a handler component in settings, for example "oodle"; NULL for UE_HANDLER_NONE. Static. */

@@ -510,7 +510,7 @@ enum ue_status ue_login_check(const struct ue_conn_config *conn, const struct ue
     if (!fits(config->url, UE_LOGIN_URL_BYTES)) {
         return UE_E_LENGTH;
     }
-    unsigned netver = conn->settings.netver != 0 ? conn->settings.netver : conn->profile->netver;
+    unsigned netver = ue_settings_netver(&conn->settings, conn->profile);
     return conn->driver == UE_DRIVER_BEACON && netver >= UE_NETVER_BEACON_GUID ? UE_E_CONFLICT : UE_OK;
 }
 
