@@ -94,6 +94,29 @@ class Range(unittest.TestCase):
         kinds = [each["kind"] for each in info("--to=frame:5", path="-", data=conv.capture())["findings"]]
         self.assertNotIn("login_stopped", kinds)
 
+    def test_what_comes_after_the_range(self):
+        """Packets that are reported after the range, and a bunch that arrives after it: the sentences are about the range."""
+        with tempfile.TemporaryDirectory() as folder:
+            scenario, path = (pathlib.Path(folder, name) for name in ("gap.ini", "gap.pcapng"))
+            scenario.write_text("[scenario]\nbase=game\nduration=6\n[path client]\noutages=3-5\n")
+            uerudp.run("generate", scenario, "--output", path, "--capture-at", "client", status=None)
+            whole, part = (self.gaps(path, *options) for options in ([], ["--to=4.5"]))
+        self.assertRegex(whole, r"then it reported \d+ packets of the client as not delivered$")
+        self.assertRegex(part, r"; in what was analysed, the last \d+ packets of the client have no report$")
+        path = uerudp.ROOT / "captures/head-of-line.pcapng"
+        undelivered = [[each["text"] for each in info(*options, path=path)["findings"] if each["kind"] == "undelivered"]
+                       for options in ([], ["--from=frame:33", "--to=frame:56"])]
+        self.assertEqual([], undelivered[0])
+        self.assertTrue(undelivered[1])
+        for text in undelivered[1]:
+            self.assertIn("before the end of the connection, or of what was analysed of it: ", text)
+
+    def gaps(self, path, *options):
+        """The text of the gap between acks of the client's packets."""
+        text, = (each["text"] for each in info(*options, path=path)["findings"]
+                 if each["kind"] == "ack_gap" and each["direction"] == "c2s")
+        return text
+
     def test_trace_and_replay(self):
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder, "page.html")
