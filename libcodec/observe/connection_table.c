@@ -439,16 +439,19 @@ static bool is_accepted(struct ue_connection *connection, const struct ue_captur
     return may_prove;
 }
 
-/* Cut datagrams count, too, although they are no evidence of the generation. */
-static void count(struct ue_connection *connection, unsigned side, bool is_handshake) {
+/* Every accepted datagram counts, also those that are no evidence of the generation. */
+static void count(struct ue_connection *connection) {
+    if (++connection->shown.datagrams == UE_DETECTION_HELD_MAX) {
+        ue_detection_release(&connection->shown.detection);
+    }
+}
+
+static void learn_progress(struct ue_connection *connection, unsigned side, bool is_handshake) {
     struct ue_observed_connection *shown = &connection->shown;
     shown->has_handshake |= is_handshake;
     if (shown->detection.server_side == (int)side) {
         connection->has_challenge |= is_handshake;
         connection->has_joined |= !is_handshake;
-    }
-    if (++shown->datagrams == UE_DETECTION_HELD_MAX) {
-        ue_detection_release(&shown->detection);
     }
 }
 
@@ -459,6 +462,7 @@ static struct ue_connection *accept(struct ue_observer *observer, struct ue_conn
     bool is_proven = connection->shown.is_proven;
     detect(observer, connection, captured, side, match, decode);
     if (decode->is_echo) {
+        count(connection);
         return connection;
     }
     if (!is_proven && (captured->is_ours || is_proof(observer, connection->pair, captured, side, match))) {
@@ -476,7 +480,8 @@ static struct ue_connection *accept(struct ue_observer *observer, struct ue_conn
     } else {
         ue_list_move_to_end(&observer->unproven, &connection->used);
     }
-    count(connection, side, match != NULL);
+    learn_progress(connection, side, match != NULL);
+    count(connection);
     if (match != NULL) {
         feed_restart(observer, connection, side, match);
         if (match->has_cookie) {

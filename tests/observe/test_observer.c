@@ -125,6 +125,21 @@ static void a_failed_attempt_and_the_next_are_one_connection(void **state) {
     }
 }
 
+/* Something returns the first message of a client unchanged: the copy is of the connection, but says nothing of it. */
+static void an_echo_of_a_handshake_is_counted(void **state) {
+    (void)state;
+    struct observer_fixture f;
+    struct traffic t;
+    observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
+    traffic_init(&t, RELEASE, STOCK, 1);
+    size_t size_bytes = traffic_handshake(&t, UE_HANDSHAKE_INITIAL, 0, no_cookie, NULL, f.bytes);
+    observer_fixture_feed(&f, 1, 0, f.bytes, size_bytes);
+    observer_fixture_feed(&f, 0, 1, f.bytes, size_bytes);
+    assert_true(f.record.decode.is_echo);
+    assert_int_equal(f.record.connection->datagrams, 2);
+    observer_fixture_end(&f);
+}
+
 static void attempts_of_which_one_direction_was_captured_are_separate(void **state) {
     (void)state;
     struct observer_fixture f;
@@ -364,6 +379,7 @@ int main(void) {
         cmocka_unit_test(an_unanswered_initial_is_dropped),
         cmocka_unit_test(a_new_handshake_is_a_new_connection),
         cmocka_unit_test(a_failed_attempt_and_the_next_are_one_connection),
+        cmocka_unit_test(an_echo_of_a_handshake_is_counted),
         cmocka_unit_test(attempts_of_which_one_direction_was_captured_are_separate),
         cmocka_unit_test(a_restart_continues_the_stream),
         cmocka_unit_test(an_unknown_cookie_continues_nothing),
