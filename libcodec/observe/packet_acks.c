@@ -32,8 +32,8 @@ static bool may_precede_capture(const struct ue_tracker_side *side, int64_t id) 
     return !side->has_first && (!side->has_newest || id <= side->earliest_id || id <= side->acked_first_id);
 }
 
-static bool may_be_opaque(const struct ue_tracker_side *side, const struct ue_tracked_packet *packet, int64_t id) {
-    return (packet != NULL && packet->is_opaque) ||
+static bool may_be_captured(struct ue_tracker_side *side, const struct ue_tracked_packet *packet, int64_t id) {
+    return (packet != NULL && packet->is_opaque) || ue_retracted_jumps_find(side, id) != NULL ||
            (side->opaque_count != 0 && side->has_newest && id > side->newest_id);
 }
 
@@ -49,7 +49,7 @@ struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64
         event.ack.span_ns = is_before ? ue_tracker_span_ns(packet->time_ns, p->in->time_ns) : -1;
         event.ack.may_be_refused = !delivered && ue_packet_dependencies_may_fail_unreliable(other, id);
     } else {
-        event.ack.is_excused = may_be_opaque(other, packet, id) || (delivered && may_precede_capture(other, id));
+        event.ack.is_excused = may_be_captured(other, packet, id) || (delivered && may_precede_capture(other, id));
     }
     if (packet != NULL) {
         event.ack.is_withdrawn = !delivered && packet->state == UE_TRACKER_PACKET_DELIVERED;

@@ -2,6 +2,7 @@
 #include <uerudp/history.h>
 #include <uerudp/seq.h>
 #include <uerudp/time_ns.h>
+#include "libcodec/base/fnv1a.h"
 #include "libcodec/observe/tracker_state.h"
 
 #include <string.h>
@@ -101,24 +102,34 @@ static void count_missing(struct ue_tracker_step *p, struct ue_tracker_side *sid
     side->recent_missing += count;
     side->recent_id = p->packet_id;
     side->counts.missing += count;
-    side->missing_since_ack += count;
+}
+
+/* The packet is far ahead of its predecessors. */
+static void begin_jump(const struct ue_tracker_step *p, struct ue_tracker_side *side, uint32_t missing,
+                       uint32_t damaged) {
+    side->jump_id = p->packet_id;
+    side->jump_from = side->newest_id;
+    side->jump_missing = missing;
+    side->jump_damaged = damaged;
+    side->jump_hash = ue_fnv1a_hash(p->in->bytes, p->in->size_bytes);
 }
 
 static void report_lost(struct ue_tracker_step *p, struct ue_tracker_side *side) {
     int64_t count = p->packet_id - side->newest_id - 1;
-    uint32_t placed = 0, damaged = side->damaged_count;
+    uint32_t gap = count > 0 ? (uint32_t)count : 0, placed = 0, damaged = side->damaged_count;
     side->damaged_count = count < 0 ? damaged : 0; /* a late packet does not end the gap */
+    side->missing_since_ack += gap;                /* also packets that were captured before, but perhaps damaged */
+    gap -= UE_UNLIKELY(side->retracted.count != 0) ? ue_retracted_jumps_place(p, side) : 0;
     if (UE_UNLIKELY(side->opaque_count != 0)) {
-        placed = place_opaque(p, side, count > 0 ? (uint32_t)count : 0);
+        placed = place_opaque(p, side, gap);
+        side->missing_since_ack -= placed;
     }
+    uint32_t missing = gap - placed;
+    damaged = damaged < missing ? damaged : missing;
     if (count >= UE_TRACKER_LATE_MAX && placed == 0) {
-        side->jump_id = p->packet_id;
-        side->jump_from = side->newest_id;
-        side->jump_damaged = damaged;
+        begin_jump(p, side, missing, damaged);
     }
-    if (count > placed) {
-        uint32_t missing = (uint32_t)count - placed;
-        damaged = damaged < missing ? damaged : missing;
+    if (missing != 0) {
         count_missing(p, side, missing);
         side->counts.missing_damaged += damaged;
         side->awaited_id = p->packet_id - 1;
@@ -128,7 +139,8 @@ static void report_lost(struct ue_tracker_step *p, struct ue_tracker_side *side)
     }
 }
 
-/* A later packet far below a jump shows that the sequence before the jump was damaged: no packets were lost there. */
+/* A later packet far below a jump shows that no packets were lost there: the id before the jump was damaged, or its
+   packet came too early. */
 static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side) {
     int64_t id = p->packet_id;
     if (side->newest_id != side->jump_id || id <= side->jump_from || side->jump_id - id <= UE_TRACKER_LATE_MAX) {
@@ -136,16 +148,19 @@ static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side
     }
     struct ue_observed_event event = {.type = UE_OBSERVED_NOT_LOST,
                                       .lost = {.first_id = side->jump_from + 1, .last_id = side->jump_id - 1}};
+    struct ue_retracted_jump jump = {.id = side->jump_id, .hash = side->jump_hash};
     uint32_t count = (uint32_t)(side->jump_id - side->jump_from - 1);
     struct ue_tracked_packet *packet = ue_tracker_find_packet(side, side->jump_id);
     if (packet != NULL) {
-        event.lost.damaged_frame = packet->frame;
+        event.lost.jump_frame = jump.frame = packet->frame;
+        jump.points = packet->points;
         ue_tracker_window_remove(packet);
     }
+    ue_retracted_jumps_add(side, &jump);
     side->counts.missing_damaged -=
         side->jump_damaged < side->counts.missing_damaged ? side->jump_damaged : side->counts.missing_damaged;
     side->damaged_count += side->jump_damaged; /* the gap before the jump is still open */
-    remove_missing(side, count);
+    remove_missing(side, side->jump_missing);
     side->recent_missing = 0;
     side->missing_since_ack -= count < side->missing_since_ack ? count : side->missing_since_ack;
     ue_tracker_retreat(side, side->jump_from);
@@ -157,8 +172,11 @@ static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side
 
 /* The id of a late packet is not that of the opaque packet that seemed to have it. Returns whether the late packet
    counts as missing: then another missing packet is the opaque one. */
-static bool replace_opaque(struct ue_tracker_side *side, struct ue_tracked_packet *packet) {
+static bool replace_opaque(struct ue_tracker_side *side, struct ue_tracked_packet *packet, int64_t id) {
     packet->is_opaque = false;
+    if (ue_retracted_jumps_find(side, id) != NULL) {
+        return false; /* it never counted */
+    }
     if (side->recent_missing != 0) {
         return true;
     }
@@ -183,22 +201,28 @@ static uint32_t point_bit(const struct ue_tracker_step *p) {
 
 /* Reports the first capture of a packet here that was captured first at another capture point, for example at the other
    end. Returns whether it is one. */
-static bool handle_other_view(struct ue_tracker_step *p, const struct ue_tracker_side *side) {
+static bool handle_other_view(struct ue_tracker_step *p, const struct ue_tracker_side *side,
+                              struct ue_retracted_jump *first) {
     struct ue_tracked_packet *packet = ue_tracker_find_packet(side, p->packet_id);
-    bool is_other = packet != NULL && packet->is_seen && (packet->points & point_bit(p)) == 0;
+    bool is_seen = packet != NULL && packet->is_seen;
+    uint32_t points = is_seen ? packet->points : first != NULL ? first->points : point_bit(p);
+    bool is_other = (points & point_bit(p)) == 0;
     if (is_other) {
-        packet->points |= point_bit(p);
-        ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OTHER_VIEW, .other_view = {packet->frame}});
+        *(is_seen ? &packet->points : &first->points) |= point_bit(p);
+        ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OTHER_VIEW,
+                                                       .other_view = {is_seen ? packet->frame : first->frame}});
     }
     return is_other;
 }
 
-/* Stores the packet and classifies it as new, late or duplicate. */
-static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, struct ue_observed_packet *event) {
+/* Stores the packet and classifies it as new, late or duplicate. first: the retracted jump that it is a copy of. */
+static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, const struct ue_retracted_jump *first,
+                     struct ue_observed_packet *event) {
     int64_t id = p->packet_id;
     struct ue_tracked_packet *packet = ue_tracker_find_packet(side, id);
-    event->is_duplicate = ue_tracker_was_seen(side, id) || (packet != NULL && packet->is_seen);
-    event->first_frame = event->is_duplicate && packet != NULL && packet->is_seen ? packet->frame : 0;
+    bool is_seen = packet != NULL && packet->is_seen;
+    event->is_duplicate = ue_tracker_was_seen(side, id) || is_seen || first != NULL;
+    event->first_frame = !event->is_duplicate ? 0 : is_seen ? packet->frame : first != NULL ? first->frame : 0;
     event->is_late = !event->is_duplicate && id <= side->newest_id;
     event->is_refused = event->is_late && ue_tracker_is_not_delivered(side, id);
     side->counts.packets++;
@@ -209,7 +233,7 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, st
     }
     packet = ue_tracker_ensure_packet(p->tracker, side, id);
     event->was_acked_unseen = packet != NULL && packet->is_acked_unseen;
-    if (was_skipped(side, packet, id) && (!packet->is_opaque || replace_opaque(side, packet))) {
+    if (was_skipped(side, packet, id) && (!packet->is_opaque || replace_opaque(side, packet, id))) {
         remove_missing(side, 1);
         side->recent_missing -= side->recent_missing != 0;
         side->jump_from = id > side->jump_from ? side->jump_id : side->jump_from; /* confirms the jump */
@@ -271,7 +295,8 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
         return;
     }
     p->packet_id = p->in->packet_ids->packet_id;
-    if (handle_other_view(p, side)) {
+    struct ue_retracted_jump *first = side->retracted.count != 0 ? ue_retracted_jumps_find_copy(p, side) : NULL;
+    if (handle_other_view(p, side, first)) {
         return;
     }
     p->packet = packet;
@@ -281,12 +306,14 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
         init_ids(side, p->packet_id);
     }
     end_wait(side);
-    retract_jump(p, side);
-    ue_packet_acks_follow(side, p->packet_id);
-    report_lost(p, side);
+    if (first == NULL) {
+        retract_jump(p, side);
+        ue_packet_acks_follow(side, p->packet_id);
+        report_lost(p, side);
+    }
     struct ue_observed_event event = {.type = UE_OBSERVED_PACKET,
                                       .packet = {.decoded = packet, .prefix = &p->head->prefix}};
-    classify(p, side, &event.packet);
+    classify(p, side, first, &event.packet);
     event.packet.in_flight = packets_in_flight(side);
     side->last_ns = p->in->time_ns;
     p->is_tracked = !event.packet.is_duplicate;

@@ -29,6 +29,9 @@ _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets tha
 /* Packets are reordered by less than this. An older packet shows that an earlier jump was an error. */
 #define UE_TRACKER_LATE_MAX 64
 
+/* Retracted jumps that are remembered: more than strong reordering leaves open at a time. */
+#define UE_TRACKER_RETRACTED_MAX 16
+
 /* A first packet further from the first sequence in the handshake shows that this was no handshake of the connection;
    an ack further from the previous one shows that this one was damaged. */
 #define UE_TRACKER_STEP_MAX 1024
@@ -173,6 +176,21 @@ struct ue_held_acks {
     bool is_taken_back; /* their sender then acknowledged much less */
 };
 
+/* A packet whose jump was retracted: its id was damaged, or reordering brought it more than UE_TRACKER_LATE_MAX ids too
+   early. */
+struct ue_retracted_jump {
+    int64_t id;
+    uint64_t frame;
+    uint32_t hash;   /* of the datagram */
+    uint32_t points; /* where it was captured, as in struct ue_tracked_packet */
+};
+
+/* The latest retracted jumps. */
+struct ue_retracted_jumps {
+    struct ue_retracted_jump entries[UE_TRACKER_RETRACTED_MAX];
+    uint32_t count; /* of all; the oldest entry is replaced */
+};
+
 struct ue_tracker_side {
     struct ue_tracker_window packets;
     struct ue_replaced_packets replaced;
@@ -180,9 +198,12 @@ struct ue_tracker_side {
     struct ue_tracker_window ack_states;   /* legacy: of struct ue_legacy_ack_state */
     struct ue_tracker_window dependencies; /* of struct ue_packet_dependencies */
     struct ue_tracked_bunches reliables;
-    int64_t newest_id;   /* captured; initially the id before the first sequence in the handshake */
-    int64_t jump_id;     /* a packet far ahead of its predecessors; a later packet far below it retracts the jump */
-    int64_t jump_from;   /* the newest id before the jump */
+    int64_t newest_id;     /* captured; initially the id before the first sequence in the handshake */
+    int64_t jump_id;       /* a packet far ahead of its predecessors; a later packet far below it retracts the jump */
+    int64_t jump_from;     /* the newest id before the jump */
+    uint32_t jump_missing; /* ids before the jump that count as missing */
+    uint32_t jump_hash;    /* of its datagram */
+    struct ue_retracted_jumps retracted;
     int64_t suspect_id;  /* legacy: an ack far ahead of all ids that are known to be sent; the next must confirm it */
     int64_t first_id;    /* packets up to this one do not count as missing */
     int64_t earliest_id; /* below all captured ids */
@@ -325,6 +346,20 @@ bool ue_tracker_was_seen(const struct ue_tracker_side *side, int64_t id);
 /* Finds or adds the entry of a packet; NULL when a newer packet occupies its slot, or there is no memory. */
 struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side,
                                                    int64_t id);
+
+/* Remembers a retracted jump. */
+void ue_retracted_jumps_add(struct ue_tracker_side *side, const struct ue_retracted_jump *jump);
+
+/* The retracted jump with this id; NULL when there is none, or it was replaced. */
+struct ue_retracted_jump *ue_retracted_jumps_find(struct ue_tracker_side *side, int64_t id);
+
+/* The retracted jump whose datagram has the bytes of the current packet; NULL when there is none. */
+struct ue_retracted_jump *ue_retracted_jumps_find_copy(const struct ue_tracker_step *pass,
+                                                       struct ue_tracker_side *side);
+
+/* The sequence passes the ids before the current packet: marks those that packets with retracted jumps may have.
+   Returns their number. */
+uint32_t ue_retracted_jumps_place(struct ue_tracker_step *pass, struct ue_tracker_side *side);
 
 UE_INLINE int64_t ue_tracker_span_ns(int64_t from_ns, int64_t to_ns) {
     return to_ns > from_ns ? ue_time_ns_since(to_ns, from_ns) : 0;

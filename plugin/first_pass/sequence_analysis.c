@@ -42,7 +42,7 @@ static void add_missing(struct uerudp_frame_state *state, const struct ue_observ
 static void remove_disproved(const struct uerudp_frame_state *state, const struct ue_observed_event *event) {
     const int64_t wrong_id = event->lost.last_id + 1;
     const struct uerudp_frame_state *other =
-        uerudp_sequence_analysis_find_datagram(state, event->lost.damaged_frame, &wrong_id);
+        uerudp_sequence_analysis_find_datagram(state, event->lost.jump_frame, &wrong_id);
     if (other != NULL) {
         uerudp_analysis_results_remove(other, UERUDP_RESULT_MISSING, NULL);
         uerudp_analysis_results_remove(other, UERUDP_RESULT_PACKETS_IN_FLIGHT, NULL);

@@ -138,57 +138,6 @@ static void numbers_wrap(void **state) {
     assert_int_equal(shared_fixture_counts(CLIENT)->missing, 0);
 }
 
-/* The packet that has the id of the retracted jump comes later: the packets before it exist. */
-static void a_jump_is_retracted_once(void **state) {
-    (void)state;
-    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 400, 0, 0);
-    for (int64_t id = 101; id <= 400; id++) {
-        if (id != 250) {
-            tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
-        }
-        shared_fixture.length = 0;
-    }
-    tracker_fixture_packet(&shared_fixture, CLIENT, 250, 0, 0);
-    tracker_fixture_expect(&shared_fixture, "302 c packet 250 late, 0 in flight\n");
-}
-
-/* A damaged sequence, 5000, shares the memory of captured packets with packet 1928, which comes late. */
-static void a_retracted_jump_makes_no_duplicate(void **state) {
-    (void)state;
-    for (int64_t id = 1900; id <= 2000; id++) {
-        if (id != 1928) {
-            tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
-        }
-        shared_fixture.length = 0;
-    }
-    tracker_fixture_packet(&shared_fixture, CLIENT, 5000, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 2001, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 1928, 0, 0);
-    assert_int_equal(shared_fixture_counts(CLIENT)->duplicates, 0);
-    assert_int_equal(shared_fixture_counts(CLIENT)->late, 1);
-    assert_int_equal(shared_fixture_counts(CLIENT)->missing, 0);
-}
-
-/* A gap that a damaged sequence seemed to end is still open, with the malformed datagram in it. */
-static void a_retracted_jump_keeps_malformed_datagrams(void **state) {
-    (void)state;
-    static const uint8_t bytes[8] = {0};
-    const struct ue_packet_ids no_ids = {0};
-    const struct ue_tracker_counts *counts = shared_fixture_counts(CLIENT);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
-    tracker_fixture_feed(&shared_fixture, CLIENT, &no_ids, bytes, sizeof bytes);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 4000, 0, 0);
-    assert_int_equal(counts->missing, 3899);
-    assert_int_equal(counts->missing_damaged, 1);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 102, 0, 0);
-    assert_int_equal(counts->missing, 1);
-    assert_int_equal(counts->missing_damaged, 1);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 104, 0, 0);
-    assert_int_equal(counts->missing, 2);
-    assert_int_equal(counts->missing_damaged, 1);
-}
-
 /* Missing packets may be in malformed datagrams that were captured at their places, and only there. */
 static void a_malformed_datagram_may_be_a_missing_packet(void **state) {
     (void)state;
@@ -218,64 +167,6 @@ static void a_malformed_datagram_may_be_a_missing_packet(void **state) {
     assert_int_equal(counts->missing, 0);
     assert_int_equal(counts->missing_damaged, 0);
     shared_fixture.length = 0;
-}
-
-/* A damaged sequence far ahead causes one LOST; the older packets after it retract the loss. */
-static void a_jump_is_not_walked(void **state) {
-    (void)state;
-    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 100 + 8191, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 101, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
-    tracker_fixture_expect(&shared_fixture, "1 c packet 100, 0 in flight\n"
-                                            "2 c missing 101-8290\n"
-                                            "2 c packet 8291, 0 in flight\n"
-                                            "3 c nothing missing in 2, 101-8290\n"
-                                            "3 c packet 101, 0 in flight\n"
-                                            "4 c packet 100 again, first in 1, 0 in flight\n");
-    assert_int_equal(shared_fixture_counts(CLIENT)->missing, 0);
-    assert_int_equal(shared_fixture_counts(CLIENT)->late, 0);
-}
-
-/* Packets that were really lost. */
-static void a_true_jump_is_believed(void **state) {
-    (void)state;
-    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 2100, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 2099, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 2101, 0, 0);
-    assert_int_equal(shared_fixture_counts(CLIENT)->missing, 1998);
-    assert_int_equal(shared_fixture_counts(CLIENT)->late, 1);
-}
-
-/* A packet that is late, but was sent before the jump, shows nothing. */
-static void a_late_packet_does_not_confirm_a_jump(void **state) {
-    (void)state;
-    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 103, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 104 + 4096, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 102, 0, 0);
-    shared_fixture.length = 0;
-    tracker_fixture_packet(&shared_fixture, CLIENT, 105, 0, 0);
-    tracker_fixture_expect(&shared_fixture,
-                           "5 c nothing missing in 3, 104-4199\n5 c missing 104-104\n5 c packet 105, 0 in flight\n");
-    assert_int_equal(shared_fixture_counts(CLIENT)->missing, 2);
-}
-
-/* The receiver acknowledges the damaged sequence, and nothing more: no packet in between gets a nak. */
-static void a_disproved_jump_is_not_judged(void **state) {
-    (void)state;
-    tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
-    tracker_fixture_packet(&shared_fixture, CLIENT, 101 + 2048, 0, 0);
-    tracker_fixture_packet(&shared_fixture, SERVER, 7, 101 + 2048, 1);
-    tracker_fixture_packet(&shared_fixture, SERVER, 8, 101 + 2048, 1);
-    shared_fixture.length = 0;
-    tracker_fixture_packet(&shared_fixture, CLIENT, 102, 0, 0);
-    tracker_fixture_expect(&shared_fixture,
-                           "5 c nothing missing in 2, 101-2148\n5 c missing 101-101\n5 c packet 102, 0 in flight\n");
-    tracker_fixture_packet(&shared_fixture, SERVER, 9, 101 + 2048, 1);
-    assert_int_equal(shared_fixture_counts(CLIENT)->nacked + shared_fixture_counts(CLIENT)->acked, 0);
-    assert_int_equal(shared_fixture_counts(CLIENT)->missing, 1);
 }
 
 /* An ack of a packet that was not sent counts only when the next ack confirms it. */
@@ -499,14 +390,7 @@ int main(void) {
         IN(a_duplicate_tells_nothing_else),
         IN(other_capture_points_see_the_same_packet),
         IN(numbers_wrap),
-        IN(a_jump_is_retracted_once),
-        IN(a_retracted_jump_makes_no_duplicate),
-        IN(a_retracted_jump_keeps_malformed_datagrams),
         IN(a_malformed_datagram_may_be_a_missing_packet),
-        IN(a_jump_is_not_walked),
-        IN(a_true_jump_is_believed),
-        IN(a_late_packet_does_not_confirm_a_jump),
-        IN(a_disproved_jump_is_not_judged),
         IN(a_damaged_ack_judges_nothing),
         IN(an_ack_that_does_not_advance_confirms_nothing),
         IN(the_newest_are_remembered),

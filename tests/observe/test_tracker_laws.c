@@ -99,7 +99,7 @@ static void on_event(void *user, const struct ue_observed_event *event) {
     case UE_OBSERVED_RESTARTING:
     case UE_OBSERVED_RESTARTED: assert_false(w->had_bunch); break;
     case UE_OBSERVED_NOT_LOST:
-        assert_true(event->lost.damaged_frame < event->frame && event->lost.first_id < event->lost.last_id);
+        assert_true(event->lost.jump_frame < event->frame && event->lost.first_id < event->lost.last_id);
         assert_true(event->lost.first_id <= event->packet_id && event->packet_id <= event->lost.last_id);
         assert_false(w->had_packet);
         break;

@@ -110,8 +110,8 @@ static void on_event(void *user, const struct ue_observed_event *event) {
         }
         break;
     case UE_OBSERVED_NOT_LOST:
-        tracker_fixture_print(fixture, "nothing missing in %" PRIu64 ", %" PRId64 "-%" PRId64,
-                              event->lost.damaged_frame, event->lost.first_id, event->lost.last_id);
+        tracker_fixture_print(fixture, "nothing missing in %" PRIu64 ", %" PRId64 "-%" PRId64, event->lost.jump_frame,
+                              event->lost.first_id, event->lost.last_id);
         break;
     case UE_OBSERVED_NEVER_SENT:
         tracker_fixture_print(fixture, "never sent in %" PRIu64 ", %" PRId64 "-%" PRId64, event->never_sent.frame,

@@ -81,7 +81,7 @@ static void put_missing(const struct event_log_from_tracker *t, const struct eve
     event_log_begin(t->log, place, is_disproved ? "transport:packets_disproved" : "transport:packets_missing");
     event_log_number(t->log, "first_packet_id", event->lost.first_id);
     event_log_number(t->log, "last_packet_id", event->lost.last_id);
-    put_frame(t, "first_frame", event->lost.damaged_frame);
+    put_frame(t, "first_frame", event->lost.jump_frame);
     event_log_end(t->log);
 }
 

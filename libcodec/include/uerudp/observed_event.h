@@ -29,7 +29,8 @@ enum ue_observed_event_type {
     UE_OBSERVED_OTHER_VIEW, /* a packet or a handshake message that was captured before, at another capture point; no
                                further events */
     UE_OBSERVED_OPAQUE,     /* an opaque packet, whose id is not known; no members */
-    UE_OBSERVED_NOT_LOST,   /* `lost`: retracts an earlier LOST, because the sequence of a packet was damaged */
+    UE_OBSERVED_NOT_LOST,   /* `lost`: retracts an earlier LOST: the sequence of a packet was damaged, or it came too
+                               early */
     UE_OBSERVED_LOST,   /* packets were not captured before this packet, except opaque ones; they can still follow */
     UE_OBSERVED_PACKET, /* a packet */
     UE_OBSERVED_NEVER_SENT, /* an earlier packet acknowledged packets that were never sent; no ACK or NAK was reported
@@ -82,10 +83,10 @@ struct ue_observed_packet {
 
 struct ue_observed_lost {
     int64_t first_id, last_id;
-    uint32_t missing;       /* LOST: how many of these ids no captured packet has; at least 1 */
-    uint32_t damaged;       /* LOST: some of missing: as many malformed datagrams were captured here, whose ids cannot
-                               be read */
-    uint64_t damaged_frame; /* NOT_LOST: frame of the damaged packet; 0: not known any more */
+    uint32_t missing;    /* LOST: how many of these ids no captured packet has; at least 1 */
+    uint32_t damaged;    /* LOST: some of missing: as many malformed datagrams were captured here, whose ids cannot
+                            be read */
+    uint64_t jump_frame; /* NOT_LOST: frame of the packet after these ids; 0: not known any more */
 };
 
 struct ue_observed_never_sent {
@@ -99,8 +100,8 @@ struct ue_observed_ack {
     int64_t span_ns;      /* since that packet; -1: not captured, or captured later */
     bool may_be_repeated; /* a packet that was not captured or could not be read may have reported it before, so that
                              span_ns is no round-trip time */
-    bool is_excused;     /* not captured, but the capture need not lack it: an opaque packet may have this id, or, of an
-                            ACK, the packet was sent before the first one */
+    bool is_excused; /* not captured, but the capture need not lack it: an opaque packet, or one with a retracted jump,
+                        may have this id, or, of an ACK, the packet was sent before the first one */
     bool is_withdrawn;   /* NAK: retracts an earlier ACK, because the acks were lost */
     bool may_be_refused; /* NAK: the packet may have arrived, and one of its unreliable bunches have been refused; then
                             its reliable bunches were delivered (endpoint.md 16) */
