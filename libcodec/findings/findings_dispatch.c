@@ -41,6 +41,9 @@ static void begin_tracker(struct ue_findings *findings, bool is_attempt) {
     ue_ack_gaps_begin_tracker(findings);
     ue_silence_begin_tracker(findings, is_attempt);
     findings->login.is_restarting = false;
+    if (is_attempt) {
+        ue_sender_saturation_stop(findings);
+    }
     ue_side_totals_end_tracker(&findings->totals[0]);
     ue_side_totals_end_tracker(&findings->totals[1]);
 }
@@ -55,6 +58,7 @@ void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_obser
     findings->connection = datagram->record.connection;
     ue_capture_clock_advance(findings, datagram);
     ue_data_rate_add(findings, datagram);
+    findings->latest_length_bytes = datagram->length_bytes;
     ue_timing_on_datagram(findings, datagram);
     findings->totals[datagram->role].datagrams++;
 }
@@ -74,6 +78,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
     case UE_OBSERVED_BUNCH:
         ue_side_totals_on_bunch(&findings->totals[event->side], event);
         ue_handshake_login_on_bunch(findings, event);
+        ue_sender_saturation_on_event(findings, event);
         if (event->bunch.reliable_id >= 0 && !context->settings.internal_ack) {
             ue_reliable_stalls_on_bunch(findings, event);
             ue_head_of_line_on_sent(findings, event);
@@ -87,6 +92,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_silence_on_event(findings, event);
         ue_timing_on_event(findings, event);
         ue_side_totals_on_event(findings, event);
+        ue_sender_saturation_on_event(findings, event);
         ue_packet_loss_on_report(findings, event);
         ue_reliable_stalls_on_report(findings, event);
         ue_head_of_line_on_report(&findings->head_of_line, event);
@@ -117,6 +123,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_handshake_login_on_event(findings, event, context);
         ue_client_ids_on_event(findings, event, context);
         ue_data_rate_on_event(findings, event);
+        ue_sender_saturation_on_event(findings, event);
         break;
     default: break;
     }
@@ -152,6 +159,7 @@ static void report_clock(struct ue_findings *findings) {
     ue_handshake_login_clear_spans(&findings->login);
     ue_head_of_line_clear(findings);
     findings->totals[0].rate = findings->totals[1].rate = (struct ue_side_rate){0};
+    findings->saturation[0] = findings->saturation[1] = (struct ue_saturation){0};
     ue_findings_report(findings, &finding);
 }
 
@@ -176,6 +184,7 @@ void ue_findings_finish(struct ue_findings *findings, int64_t end_ns, const stru
         ue_packet_loss_finish(findings, side);
         ue_side_totals_finish(findings, side);
         ue_data_rate_finish(findings, side);
+        ue_sender_saturation_finish(findings, side);
     }
 }
 

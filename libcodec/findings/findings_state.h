@@ -193,6 +193,14 @@ struct ue_client_ids {
     struct ue_other_client_id others[2];
 };
 
+/* The latest Netspeed. */
+struct ue_rate_request {
+    bool is_pending; /* no ack of the server is known */
+    uint64_t frame;  /* the latest packet with it */
+    int64_t packet_id;
+    int32_t bytes_per_s;
+};
+
 struct ue_findings {
     struct ue_limited_allocator memory;
     const struct ue_findings_callbacks *callbacks; /* during a call */
@@ -214,7 +222,10 @@ struct ue_findings {
     struct ue_capture_pauses pauses;
     struct ue_handshake_login login;
     struct ue_client_ids client_ids;
-    uint32_t reliable_limit; /* of the latest datagram; 0: not certain */
+    struct ue_saturation saturation[2];
+    struct ue_rate_request rate_request;
+    uint64_t latest_length_bytes; /* of the latest datagram */
+    uint32_t reliable_limit;      /* of the latest datagram; 0: not certain */
 };
 
 /* How many bunches of a channel are missing before the first one that was captured, as the handshake shows; 0: none, or
@@ -349,5 +360,14 @@ void ue_connection_end_finish(const struct ue_findings *findings);
 void ue_data_rate_add(struct ue_findings *findings, const struct ue_observed_datagram *datagram);
 void ue_data_rate_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_data_rate_finish(struct ue_findings *findings, unsigned side);
+
+/* The client's Netspeed. */
+void ue_sender_saturation_on_request(struct ue_findings *findings, const struct ue_observed_event *event,
+                                     int32_t bytes_per_s);
+/* Call after the timing knows whether packets have clocks. */
+void ue_sender_saturation_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
+/* Another connection begins. */
+void ue_sender_saturation_stop(struct ue_findings *findings);
+void ue_sender_saturation_finish(struct ue_findings *findings, unsigned side);
 
 #endif

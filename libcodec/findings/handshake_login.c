@@ -176,6 +176,7 @@ static void on_message(struct ue_findings *findings, const struct ue_observed_ev
     ue_text_writer_finish(&out);
     if (message->type == UE_MESSAGE_NETSPEED && event->side == 0) {
         findings->course.requested_rate = (int32_t)message->params[UE_NETSPEED_RATE].number;
+        ue_sender_saturation_on_request(findings, event, findings->course.requested_rate);
     }
     add_step(findings, &step);
 }

@@ -59,6 +59,7 @@ struct ue_bandwidth {
     struct item *items;
     size_t item_count, item_capacity;
     bool is_duplicate; /* the datagram */
+    struct ue_saturation_span saturation[2];
 };
 
 struct ue_bandwidth *ue_bandwidth_new(const struct ue_allocator *allocator, int64_t bin_ns) {
@@ -364,13 +365,13 @@ static bool wait(struct ue_bandwidth *bandwidth, struct channel *channel, const 
 
 /* Whether a channel waited until now, because its side was saturated. */
 static void update(struct ue_bandwidth *bandwidth, struct channel *channel, unsigned side, int64_t time_ns) {
-    const struct ue_saturation_span *span = &bandwidth->rows.totals.saturation[side].latest;
+    const struct ue_saturation_span *span = &bandwidth->saturation[side];
     struct ue_bandwidth_row *row = &channel->entry->row;
     int64_t since_ns = ue_time_ns_since(time_ns, channel->updated_ns[side]);
     int64_t interval_ns = channel->interval_ns[side];
     bool is_within = channel->was_updated[side] && span->frame != 0 && channel->updated_ns[side] <= span->begin_ns &&
-                     time_ns >= span->end_ns;
-    if (is_within && interval_ns != 0 && ue_saturation_span_ns(span) > interval_ns) {
+                     ue_time_ns_since(time_ns, span->begin_ns) >= span->length_ns;
+    if (is_within && interval_ns != 0 && span->length_ns > interval_ns) {
         row->waits[side]++;
         row->longest_wait_ns[side] = since_ns > row->longest_wait_ns[side] ? since_ns : row->longest_wait_ns[side];
     } else if (channel->was_updated[side] && since_ns > 0) {
@@ -414,10 +415,9 @@ static void count_rest(void *user, enum ue_bandwidth_kind kind, uint64_t bits) {
     ue_bandwidth_rows_add_total(&counting->bandwidth->rows, &share);
 }
 
-void ue_bandwidth_set_rate(struct ue_bandwidth *bandwidth, int32_t bytes_per_s) {
-    for (unsigned side = 0; side < 2; side++) {
-        ue_saturation_set_rate(&bandwidth->rows.totals.saturation[side], bytes_per_s);
-    }
+void ue_bandwidth_set_saturation(struct ue_bandwidth *bandwidth, unsigned side,
+                                 const struct ue_saturation_span *latest) {
+    bandwidth->saturation[side] = *latest;
 }
 
 void ue_bandwidth_on_datagram(struct ue_bandwidth *bandwidth, const struct ue_observed_datagram *datagram) {
@@ -432,7 +432,6 @@ void ue_bandwidth_on_datagram(struct ue_bandwidth *bandwidth, const struct ue_ob
     totals->datagrams[datagram->role]++;
     totals->ip_udp_bits[datagram->role] += 8u * ue_observed_header_bytes(datagram->record.connection);
     ue_bandwidth_split(&split, &parts);
-    ue_saturation_add(&totals->saturation[datagram->role], datagram->time_ns, datagram->frame, datagram->length_bytes);
     bandwidth->item_count = 0;
     bandwidth->is_duplicate = false;
 }
@@ -442,9 +441,6 @@ void ue_bandwidth_on_datagram(struct ue_bandwidth *bandwidth, const struct ue_ob
 void ue_bandwidth_finish(struct ue_bandwidth *bandwidth) {
     for (struct ue_list_link *link = bandwidth->channels.first; link != NULL; link = link->next) {
         end_use(bandwidth, link->element, bandwidth->rows.totals.last_ns, false);
-    }
-    for (unsigned side = 0; side < 2; side++) {
-        ue_saturation_finish(&bandwidth->rows.totals.saturation[side], bandwidth->rows.totals.last_ns);
     }
 }
 

@@ -1,109 +1,269 @@
 /* SPDX-License-Identifier: MIT */
-/* The bandwidth budget of a sender (QueuedBits, endpoint.md 30), rebuilt from the times and sizes of its packets. */
 #include <uerudp/saturation.h>
-#include <uerudp/datagram.h>
+
+#include <uerudp/clock_jitter.h>
 #include <uerudp/time_ns.h>
 
 #define RATE_MIN 1800 /* servers allow at least this */
-#define BUCKET_NS INT64_C(1000000)
-#define PERCENT 25 /* of the gaps between packets: a sender skips ticks, but never sends twice in one with a gap */
 #define UPDATE_EVERY 16u
+#define TICK_PERCENT 90u
+#define SHORT_PERCENT 25u
+/* What a tick is taken to last at least, while few are known: that of the default NetServerMaxTickRate, 30. */
+#define TICK_FIRST_NS (34 * UE_NS_PER_MS)
+/* The longest tick, and the longest that packets are taken to wait in the network. */
+#define TICK_MAX_NS UE_NS_PER_S
+/* Without clocks, packets that are closer than this are of one tick. */
+#define TICK_MIN_NS (5 * UE_NS_PER_MS)
+/* Clocks are whole milliseconds: the queue and the length of a span are each off by less than one. */
+#define CLOCK_ERROR_NS (2 * UE_NS_PER_MS)
+/* After a longer time in which packets are missing, their clock may have wrapped. */
+#define CLOCK_SURE_NS (500 * UE_NS_PER_MS)
+/* More is not computed with. */
+#define LONG_NS (INT64_C(1000000) * UE_NS_PER_S)
+#define UNKNOWN_NS INT64_C(-1)
 
 /* ---- the tick ---- */
 
-/* The gap that at least PERCENT of the gaps do not exceed. */
-static int64_t tick_of(const struct ue_saturation *side) {
+/* The gap that at least this share of the gaps does not exceed. */
+static int64_t gap_at(const struct ue_saturation *side, unsigned percent) {
     uint64_t below = 0;
-    for (uint32_t bucket = 1; bucket < UE_SATURATION_GAPS; bucket++) {
-        below += side->gaps[bucket];
-        if (below * 100 >= (uint64_t)side->gap_count * PERCENT) {
-            return side->gap_count != 0 ? bucket * BUCKET_NS + BUCKET_NS / 2 : 0;
+    for (int64_t ms = 0; ms + 1 < UE_SATURATION_GAPS; ms++) {
+        below += side->gaps[ms];
+        if (below * 100 >= (uint64_t)side->gap_count * percent) {
+            return ms * UE_NS_PER_MS;
         }
     }
-    return 0;
+    return TICK_MAX_NS;
 }
 
-/* Packets of one tick follow each other closely. */
+static void halve_gaps(struct ue_saturation *side) {
+    side->gap_count = 0;
+    for (unsigned i = 0; i < UE_SATURATION_GAPS; i++) {
+        side->gaps[i] /= 2;
+        side->gap_count += side->gaps[i];
+    }
+}
+
 static void add_gap(struct ue_saturation *side, int64_t gap_ns) {
-    int64_t bucket = gap_ns / BUCKET_NS;
-    if (bucket < 1 || bucket >= UE_SATURATION_GAPS) {
-        return;
+    int64_t ms = gap_ns / UE_NS_PER_MS + (gap_ns % UE_NS_PER_MS != 0);
+    unsigned bucket = (unsigned)(ms < UE_SATURATION_GAPS ? ms : UE_SATURATION_GAPS - 1);
+    if (side->gaps[bucket] == UINT16_MAX) {
+        halve_gaps(side);
     }
     side->gaps[bucket]++;
     side->gap_count++;
-    if (side->gap_count < UPDATE_EVERY || side->gap_count % UPDATE_EVERY == 0) {
-        side->tick_ns = tick_of(side);
+    if (side->gap_count <= UPDATE_EVERY || side->gap_count % UPDATE_EVERY == 0) {
+        side->tick_ns = gap_at(side, TICK_PERCENT);
+        side->short_tick_ns = gap_at(side, SHORT_PERCENT);
     }
+}
+
+/* The longest tick that is likely. */
+static int64_t tick_limit(const struct ue_saturation *side) {
+    if (side->gap_count == 0) {
+        return TICK_MAX_NS;
+    }
+    bool is_first = side->gap_count < UPDATE_EVERY && side->tick_ns < TICK_FIRST_NS;
+    return is_first ? TICK_FIRST_NS : side->tick_ns;
 }
 
 /* ---- the budget ---- */
 
-static int64_t bits_in(const struct ue_saturation *side, int64_t span_ns) {
-    return (int64_t)((double)side->rate * 8 * ((double)span_ns / 1e9));
+static int64_t bits_in(int32_t rate, int64_t span_ns) {
+    return (int64_t)((double)rate * 8 * ((double)span_ns / 1e9));
 }
 
-static int64_t time_for(const struct ue_saturation *side, int64_t bits) {
-    return (int64_t)((double)bits / ((double)side->rate * 8) * 1e9);
+int64_t ue_saturation_drain_ns(const struct ue_saturation *side, int64_t bits) {
+    return side->rate != 0 && bits > 0 ? (int64_t)((double)bits / ((double)side->rate * 8) * 1e9) : 0;
 }
 
-int64_t ue_saturation_span_ns(const struct ue_saturation_span *span) {
-    int64_t length_ns = ue_time_ns_since(span->end_ns, span->begin_ns);
-    return span->frame != 0 && length_ns > 0 ? length_ns : 0;
+/* A sender keeps at most what two ticks allow (endpoint.md 30.2). */
+static int64_t least_bits(const struct ue_saturation *side, int32_t rate, int64_t tick_ns) {
+    return -2 * bits_in(rate, tick_ns) - bits_in(side->rate, CLOCK_ERROR_NS);
 }
+
+/* The bits in the queue, at least. The first bound follows the estimate of the tick, which is poor at the start. */
+static int64_t queued_bits(const struct ue_saturation *side, bool *is_from_start) {
+    int64_t since_start = side->since_start_bits + least_bits(side, side->first_rate, tick_limit(side));
+    *is_from_start = since_start > side->since_idle_bits;
+    return *is_from_start ? since_start : side->since_idle_bits;
+}
+
+static int64_t or_more(int64_t bits, int64_t least) {
+    return bits > least ? bits : least;
+}
+
+static void add_bits(struct ue_saturation *side, int64_t bits) {
+    side->since_start_bits += bits;
+    side->since_idle_bits += bits;
+}
+
+static void pass_time(struct ue_saturation *side, int64_t span_ns) {
+    int64_t allowed = bits_in(side->rate, span_ns);
+    side->since_idle_bits -= allowed;
+    side->since_start_bits = or_more(side->since_start_bits - allowed, 0);
+    side->counted_ns = ue_time_ns_add(side->counted_ns, span_ns);
+}
+
+/* tick_ns: bound of the ticks that end in the span. */
+static void pass_ticks(struct ue_saturation *side, int64_t span_ns, int64_t tick_ns) {
+    pass_time(side, span_ns);
+    side->since_idle_bits = or_more(side->since_idle_bits, least_bits(side, side->rate, tick_ns));
+}
+
+/* ---- spans ---- */
 
 static void end_span(struct ue_saturation *side) {
-    int64_t length_ns = ue_saturation_span_ns(&side->latest);
-    if (side->latest.frame == 0) {
-        return;
-    }
-    side->total_ns = ue_time_ns_add(side->total_ns, length_ns);
-    if (side->longest.frame == 0 || length_ns > ue_saturation_span_ns(&side->longest)) {
+    side->total_ns = ue_time_ns_add(side->total_ns, side->latest.length_ns);
+    if (side->longest.frame == 0 || side->latest.length_ns > side->longest.length_ns) {
         side->longest = side->latest;
     }
 }
 
-/* The queue is not empty at the next tick. */
-static void add_to_span(struct ue_saturation *side, int64_t time_ns, uint64_t frame) {
-    int64_t end_ns = ue_time_ns_add(time_ns, time_for(side, side->queued_bits));
-    if (side->latest.frame == 0 || time_ns > side->latest.end_ns) {
+static void add_to_span(struct ue_saturation *side, int64_t bits) {
+    int64_t end_ns = ue_time_ns_add(side->counted_ns, ue_saturation_drain_ns(side, bits));
+    if (side->latest.frame == 0 || side->counted_ns > side->latest_end_ns) {
         end_span(side);
-        side->latest = (struct ue_saturation_span){time_ns, end_ns, frame};
+        side->latest = (struct ue_saturation_span){side->sent_ns, 0, side->frame};
+        side->latest_begin_ns = side->latest_end_ns = side->counted_ns;
         side->spans++;
     }
-    side->latest.end_ns = end_ns > side->latest.end_ns ? end_ns : side->latest.end_ns;
+    side->latest_end_ns = end_ns > side->latest_end_ns ? end_ns : side->latest_end_ns;
+    side->latest.length_ns = side->latest_end_ns - side->latest_begin_ns;
 }
+
+/* next_ns: what the end of the tick allows for, at most. */
+static void end_tick(struct ue_saturation *side, int64_t next_ns) {
+    bool is_from_start;
+    int64_t bits = queued_bits(side, &is_from_start);
+    if (bits > side->peak_bits) {
+        side->peak_bits = bits;
+        side->peak_frame = side->frame;
+    }
+    if (bits > bits_in(side->rate, next_ns)) {
+        side->is_from_start |= is_from_start;
+        add_to_span(side, bits);
+    }
+}
+
+/* ---- packets with clocks ---- */
+
+static int64_t clock_gap(const struct ue_saturation *side, const struct ue_saturation_packet *packet) {
+    bool is_known = side->has_clock && packet->clock_ms < UE_CLOCK_JITTER_UNUSABLE_MS;
+    bool may_wrap = !side->is_whole && ue_time_ns_since(packet->time_ns, side->tick_begin_ns) >= CLOCK_SURE_NS;
+    return is_known && !may_wrap ? (packet->clock_ms - side->clock_ms + 1000) % 1000 * UE_NS_PER_MS : UNKNOWN_NS;
+}
+
+static void end_tick_by_clock(struct ue_saturation *side, int64_t gap_ns) {
+    if (gap_ns >= 0) {
+        if (side->is_whole) {
+            add_gap(side, gap_ns);
+        }
+        int64_t tick_ns = gap_ns < tick_limit(side) ? gap_ns : tick_limit(side);
+        end_tick(side, tick_ns);
+        add_bits(side, side->later_bits);
+        pass_ticks(side, gap_ns, tick_ns);
+    } else { /* as if the sender was idle */
+        end_tick(side, tick_limit(side));
+        pass_ticks(side, TICK_MAX_NS, tick_limit(side));
+        side->since_start_bits = 0;
+        side->since_idle_bits = least_bits(side, side->rate, tick_limit(side));
+    }
+}
+
+static void begin_tick_by_clock(struct ue_saturation *side, const struct ue_saturation_packet *packet) {
+    if (side->is_counting) {
+        end_tick_by_clock(side, clock_gap(side, packet));
+    }
+    side->later_bits = 0;
+    side->has_clock = packet->clock_ms < UE_CLOCK_JITTER_UNUSABLE_MS;
+    side->clock_ms = packet->clock_ms;
+}
+
+/* ---- packets without clocks ---- */
+
+/* A long gap may be a packet that waited in the network; packets that then come close may be of several ticks. */
+static int64_t sent_gap(struct ue_saturation *side, int64_t gap_ns) {
+    int64_t more_ns = gap_ns - side->short_tick_ns;
+    if (more_ns >= 0) {
+        side->held_ns = side->held_ns + more_ns < TICK_MAX_NS ? side->held_ns + more_ns : TICK_MAX_NS;
+        return gap_ns;
+    }
+    more_ns = -more_ns < side->held_ns ? -more_ns : side->held_ns;
+    side->held_ns -= more_ns;
+    return gap_ns + more_ns;
+}
+
+static void begin_tick_by_time(struct ue_saturation *side, int64_t gap_ns) {
+    if (side->is_counting) {
+        if (side->is_whole) {
+            add_gap(side, gap_ns);
+        }
+        end_tick(side, tick_limit(side));
+        pass_ticks(side, sent_gap(side, gap_ns), tick_limit(side));
+    }
+}
+
+/* ---- calls ---- */
 
 void ue_saturation_set_rate(struct ue_saturation *side, int32_t bytes_per_s) {
-    side->rate = bytes_per_s <= 0 ? 0 : bytes_per_s < RATE_MIN ? RATE_MIN : bytes_per_s;
+    side->rate = bytes_per_s < RATE_MIN ? RATE_MIN : bytes_per_s;
+    if (!side->is_counting) {
+        side->is_counting = true;
+        side->first_rate = side->rate;
+        side->since_start_bits = 0;
+        side->since_idle_bits = least_bits(side, side->rate, TICK_MAX_NS);
+    }
+    side->first_rate = side->rate > side->first_rate ? side->rate : side->first_rate;
 }
 
-void ue_saturation_add(struct ue_saturation *side, int64_t time_ns, uint64_t frame, uint64_t length_bytes) {
-    int64_t gap_ns = side->has_sent ? ue_time_ns_since(time_ns, side->sent_ns) : 0;
-    gap_ns = gap_ns > 0 ? gap_ns : 0;
-    add_gap(side, gap_ns);
-    side->sent_ns = time_ns;
-    side->has_sent = true;
-    if (side->rate == 0) {
+void ue_saturation_stop(struct ue_saturation *side) {
+    side->is_counting = side->has_sent = side->has_clock = side->is_whole = false;
+    side->held_ns = 0;
+}
+
+/* Whether a packet begins a tick; false also if its tick is not known. */
+static bool begins_tick(const struct ue_saturation *side, const struct ue_saturation_packet *packet, int64_t gap_ns) {
+    return side->has_clocks ? packet->has_info : !side->has_sent || gap_ns >= TICK_MIN_NS;
+}
+
+static void begin_tick(struct ue_saturation *side, const struct ue_saturation_packet *packet, int64_t gap_ns) {
+    if (side->has_clocks) {
+        begin_tick_by_clock(side, packet);
+    } else if (side->has_sent) {
+        begin_tick_by_time(side, gap_ns);
+    }
+    side->tick_begin_ns = packet->time_ns;
+    side->has_sent = side->is_whole = true;
+}
+
+void ue_saturation_add(struct ue_saturation *side, const struct ue_saturation_packet *packet) {
+    int64_t gap_ns = side->has_sent ? ue_time_ns_since(packet->time_ns, side->tick_begin_ns) : 0;
+    gap_ns = gap_ns < LONG_NS ? gap_ns : LONG_NS;
+    int64_t bits = side->is_counting ? 8 * (int64_t)packet->bytes : 0;
+    side->is_whole = side->is_whole && packet->packet_id == side->last_id + 1;
+    side->last_id = packet->packet_id;
+    side->has_clocks |= packet->has_info;
+    side->packets += side->is_counting;
+    if (begins_tick(side, packet, gap_ns)) {
+        begin_tick(side, packet, gap_ns);
+    } else if (side->has_clocks && !side->is_whole) {
+        side->later_bits += bits;
         return;
+    } else if (!side->has_clocks && side->is_counting) {
+        pass_time(side, sent_gap(side, 0));
     }
-    int64_t tick_bits = bits_in(side, side->tick_ns), left = side->queued_bits - bits_in(side, gap_ns);
-    left = left > -2 * tick_bits ? left : -2 * tick_bits;
-    side->queued_bits = left + 8 * ((int64_t)length_bytes + UE_IPV4_UDP_BYTES);
-    side->packets++;
-    if (side->queued_bits > side->peak_bits) {
-        side->peak_bits = side->queued_bits;
-        side->peak_frame = frame;
-    }
-    if (side->queued_bits > tick_bits) {
-        add_to_span(side, time_ns, frame);
-    }
+    side->sent_ns = packet->time_ns;
+    side->frame = packet->frame;
+    add_bits(side, bits);
 }
 
 void ue_saturation_finish(struct ue_saturation *side, int64_t end_ns) {
-    side->latest.end_ns = side->latest.end_ns < end_ns ? side->latest.end_ns : end_ns;
+    if (side->is_counting && side->has_sent) {
+        end_tick(side, tick_limit(side));
+    }
+    int64_t left_ns = ue_time_ns_since(end_ns, side->latest.begin_ns);
+    left_ns = left_ns > 0 ? left_ns : 0;
+    side->latest.length_ns = side->latest.length_ns < left_ns ? side->latest.length_ns : left_ns;
     end_span(side);
-}
-
-int64_t ue_saturation_drain_ns(const struct ue_saturation *side, int64_t bits) {
-    return side->rate != 0 && bits > 0 ? time_for(side, bits) : 0;
 }

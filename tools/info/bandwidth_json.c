@@ -56,15 +56,13 @@ static double since_s(const struct ue_bandwidth_totals *totals, int64_t time_ns)
 }
 
 static json_t *longest(const struct ue_bandwidth_totals *totals, const struct ue_saturation_span *span) {
-    return span->frame == 0
-               ? json_null()
-               : json_pack("{s:o, s:f, s:o}", "frame", info_count(span->frame), "time_s",
-                           since_s(totals, span->begin_ns), "duration_ms", ms(ue_saturation_span_ns(span)));
+    return span->frame == 0 ? json_null()
+                            : json_pack("{s:o, s:f, s:o}", "frame", info_count(span->frame), "time_s",
+                                        since_s(totals, span->begin_ns), "duration_ms", ms(span->length_ns));
 }
 
 /* null: the rate is not known, or no packet followed it. */
-static json_t *saturation(const struct ue_bandwidth_totals *totals, unsigned side) {
-    const struct ue_saturation *of = &totals->saturation[side];
+static json_t *saturation(const struct ue_bandwidth_totals *totals, const struct ue_saturation *of) {
     bool has_peak = of->peak_frame != 0;
     if (of->packets == 0) {
         return json_null();
@@ -158,8 +156,9 @@ static json_t *class_series(const struct ue_bandwidth *bandwidth, const struct i
 }
 
 json_t *info_bandwidth_to_json(const struct ue_bandwidth *bandwidth, const struct info_bandwidth_options *options,
-                               bool has_times) {
+                               const struct ue_findings *findings) {
     const struct ue_bandwidth_totals *totals = ue_bandwidth_totals(bandwidth);
+    bool has_times = ue_findings_course(findings)->implausible == 0;
     size_t bins = info_bandwidth_bins(totals);
     json_t *object = json_object();
     add_counts(object, &totals->counts, has_times);
@@ -169,7 +168,9 @@ json_t *info_bandwidth_to_json(const struct ue_bandwidth *bandwidth, const struc
         json_object_set_new(object, info_bandwidth_by_name(by), rows_array(bandwidth, by, options, has_times));
     }
     json_object_set_new(object, "saturation",
-                        has_times ? info_both(saturation(totals, 0), saturation(totals, 1)) : json_null());
+                        has_times ? info_both(saturation(totals, ue_findings_saturation(findings, 0)),
+                                              saturation(totals, ue_findings_saturation(findings, 1)))
+                                  : json_null());
     json_object_set_new(object, "series",
                         !has_times
                             ? json_null()

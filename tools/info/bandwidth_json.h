@@ -6,10 +6,11 @@
 #include <jansson.h>
 
 #include <uerudp/bandwidth.h>
+#include <uerudp/findings.h>
 #include "tools/info/bandwidth_options.h"
 
-/* has_times: the times of the capture are plausible, so that rates can be printed. */
+/* findings: of the connection, finished. */
 json_t *info_bandwidth_to_json(const struct ue_bandwidth *bandwidth, const struct info_bandwidth_options *options,
-                               bool has_times);
+                               const struct ue_findings *findings);
 
 #endif

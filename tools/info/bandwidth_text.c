@@ -131,13 +131,13 @@ static void print_rows(struct text_buffer *out, const struct ue_bandwidth *bandw
 
 /* ---- saturation ---- */
 
-static struct phrase times(const struct ue_saturation *of) {
-    return of->packets != 0 ? phrase_format("%" PRIu64, of->spans) : (struct phrase){"no packet"};
+static struct phrase rate_of(const struct ue_saturation *of) {
+    return of->packets != 0 ? phrase_format("%" PRId32, of->rate) : (struct phrase){"no packet"};
 }
 
 static struct phrase total(const struct ue_saturation *of) {
     return of->spans != 0 ? phrase_format("%s, %s", phrase_duration(of->total_ns).text,
-                                          phrase_duration(ue_saturation_span_ns(&of->longest)).text)
+                                          phrase_duration(of->longest.length_ns).text)
                           : (struct phrase){"-"};
 }
 
@@ -171,29 +171,52 @@ static void print_waits(struct text_buffer *out, const struct ue_bandwidth *band
     }
 }
 
-static void print_saturation(struct text_buffer *out, const struct ue_bandwidth *bandwidth) {
+static struct phrase tick(const struct ue_saturation *of) {
+    return of->tick_ns != 0 ? phrase_duration(of->tick_ns) : (struct phrase){"-"};
+}
+
+static void print_conditions(struct text_buffer *out, const struct ue_saturation *of[2]) {
+    text_buffer_add(out,
+                    "    counted from the captured packets: a side was saturated longer if packets are missing in the "
+                    "capture, or if the server allows less\n");
+    if (of[1]->is_from_start) {
+        text_buffer_add_format(out,
+                               "    if the server had a rate of at most %" PRId32
+                               " bytes/s before, of which it keeps up to two ticks\n",
+                               of[1]->first_rate);
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        if (of[side]->spans != 0 && !of[side]->has_clocks) {
+            text_buffer_add_format(out,
+                                   "    by capture times of the %s's packets: what waited in the network may add "
+                                   "up\n",
+                                   phrase_side(side));
+        }
+    }
+}
+
+static void print_saturation(struct text_buffer *out, const struct ue_bandwidth *bandwidth,
+                             const struct ue_findings *findings) {
     const struct ue_bandwidth_totals *totals = ue_bandwidth_totals(bandwidth);
-    const struct ue_saturation *of = totals->saturation;
-    if (of[0].packets + of[1].packets == 0) {
+    const struct ue_saturation *of[] = {ue_findings_saturation(findings, 0), ue_findings_saturation(findings, 1)};
+    if (of[0]->packets + of[1]->packets == 0) {
         return;
     }
-    text_style_add_title(out, "  saturation at %6" PRId32 " bytes/s %24s  %24s", of[0].rate, "client to server",
-                         "server to client");
-    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "times", times(&of[0]).text, times(&of[1]).text);
-    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "in all, longest", total(&of[0]).text, total(&of[1]).text);
-    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "the longest began at", longest(totals, &of[0]).text,
-                           longest(totals, &of[1]).text);
-    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "most bits above the rate", queued(&of[0]).text,
-                           queued(&of[1]).text);
+    text_style_add_title(out, "  %-28s %24s  %24s", "saturation, at least", "client to server", "server to client");
+    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "rate, bytes/s", rate_of(of[0]).text, rate_of(of[1]).text);
+    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "for ticks of at most", tick(of[0]).text, tick(of[1]).text);
+    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "in all, longest", total(of[0]).text, total(of[1]).text);
+    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "the longest began at", longest(totals, of[0]).text,
+                           longest(totals, of[1]).text);
+    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "most bits above the rate", queued(of[0]).text,
+                           queued(of[1]).text);
     print_waits(out, bandwidth);
-    text_buffer_add(
-        out, "    counted from the packets as they pass here: the sender counts less where packets waited on their "
-             "way here, and by\n    what it had left when the rate was set, and more where packets are missing in "
-             "the capture\n");
+    print_conditions(out, of);
 }
 
 void info_bandwidth_print_text(struct text_buffer *out, const struct ue_bandwidth *bandwidth,
-                               const struct info_bandwidth_options *options, bool has_times) {
+                               const struct info_bandwidth_options *options, const struct ue_findings *findings) {
+    bool has_times = ue_findings_course(findings)->implausible == 0;
     print_kinds(out, ue_bandwidth_totals(bandwidth));
     for (enum ue_bandwidth_by by = 0; by < UE_BANDWIDTH_BY_COUNT; by++) {
         if (ue_bandwidth_row_count(bandwidth, by) != 0) {
@@ -201,6 +224,6 @@ void info_bandwidth_print_text(struct text_buffer *out, const struct ue_bandwidt
         }
     }
     if (has_times) {
-        print_saturation(out, bandwidth);
+        print_saturation(out, bandwidth, findings);
     }
 }

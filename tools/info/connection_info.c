@@ -170,7 +170,9 @@ void info_connection_on_datagram(struct info_connection *info, const struct inpu
         add_cost(info, captured);
     }
     if (info->bandwidth != NULL) {
-        ue_bandwidth_set_rate(info->bandwidth, info->course->requested_rate);
+        for (unsigned side = 0; side < 2; side++) {
+            ue_bandwidth_set_saturation(info->bandwidth, side, &ue_findings_saturation(info->detected, side)->latest);
+        }
         ue_bandwidth_on_datagram(info->bandwidth, captured->observed);
     }
 }

@@ -461,9 +461,8 @@ json_t *info_to_json(const struct info_connection *info) {
         json_object_set_new(object, "budget", info_budget_to_json(info));
     }
     if (info->bandwidth != NULL && !info->options->bandwidth.is_apart) {
-        json_object_set_new(
-            object, "bandwidth",
-            info_bandwidth_to_json(info->bandwidth, &info->options->bandwidth, info->course->implausible == 0));
+        json_object_set_new(object, "bandwidth",
+                            info_bandwidth_to_json(info->bandwidth, &info->options->bandwidth, info->detected));
     }
     return object;
 }

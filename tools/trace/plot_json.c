@@ -45,9 +45,9 @@ static void write_json(const struct trace_plot *plot, struct text_buffer *out) {
                                     (double)plot->bin_ns / UE_NS_PER_MS, "detail_end_ms",
                                     is_whole ? json_null() : json_real(ms_since_begin(plot, plot->detail_end_ns)),
                                     "notes", notes_array(plot), "bands", bands_array(plot));
-    json_object_set_new(object, "bandwidth",
-                        info_bandwidth_to_json(plot->info->bandwidth, &plot->info->options->bandwidth,
-                                               plot->info->course->implausible == 0));
+    json_object_set_new(
+        object, "bandwidth",
+        info_bandwidth_to_json(plot->info->bandwidth, &plot->info->options->bandwidth, plot->info->detected));
     trace_add_json(object, out);
 }
 

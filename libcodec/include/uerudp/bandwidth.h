@@ -122,7 +122,6 @@ struct ue_bandwidth_totals {
     struct ue_bandwidth_series series[UE_BANDWIDTH_KIND_COUNT];
     uint64_t datagrams[2];
     uint64_t ip_udp_bits[2]; /* of the headers of IP and UDP, not included in counts */
-    struct ue_saturation saturation[2];
     int64_t first_ns, last_ns;
     int64_t bin_ns; /* width of the bins of all series, from first_ns on */
 };
@@ -138,8 +137,9 @@ void ue_bandwidth_free(struct ue_bandwidth *bandwidth); /* NULL is ignored */
 void ue_bandwidth_on_event(struct ue_bandwidth *bandwidth, struct ue_observer *observer,
                            const struct ue_observed_datagram *datagram, const struct ue_observed_event *event);
 
-/* The client's Netspeed, from the next datagram on; 0: not known. */
-void ue_bandwidth_set_rate(struct ue_bandwidth *bandwidth, int32_t bytes_per_s);
+/* What is known of the saturation of a side, before the datagram that is counted next. */
+void ue_bandwidth_set_saturation(struct ue_bandwidth *bandwidth, unsigned side,
+                                 const struct ue_saturation_span *latest);
 
 /* Counts a datagram, after its events. */
 void ue_bandwidth_on_datagram(struct ue_bandwidth *bandwidth, const struct ue_observed_datagram *datagram);

@@ -10,6 +10,7 @@
 #include <uerudp/clock_jitter.h>
 #include <uerudp/field.h>
 #include <uerudp/observer.h>
+#include <uerudp/saturation.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,7 +56,7 @@ enum ue_finding_value_id {
     UE_VALUE_OTHERS,    /* packets or bunches of the other kind, or of the other side */
     UE_VALUE_OTHERS_OF, /* the whole that OTHERS is a part of */
     UE_VALUE_SPAN,      /* ns: the time that the finding is about; at most 0: not known, because the clock was set */
-    UE_VALUE_LEAST,     /* ns: of the spans, the least or the median */
+    UE_VALUE_LEAST,     /* ns: of the spans, the least, the median or the longest */
     UE_VALUE_SINCE,     /* ns since the connection began */
     UE_VALUE_CHANNEL,
     UE_VALUE_FIRST_SEQ, /* channel sequences as on the wire */
@@ -232,14 +233,11 @@ struct ue_busiest_second {
 struct ue_side_rate {
     int64_t second;                   /* index of the current second since the stream began */
     struct ue_busiest_second network; /* with IP and UDP headers */
-    struct ue_busiest_second engine;  /* with the 28 bytes of headers that the engine counts, also of IPv6 */
     uint64_t total_bytes, total_datagrams;
     uint64_t whole_bytes; /* of total_bytes, in the seconds that the stream lasted to their end, and their number; known
                              after ue_findings_finish */
     uint64_t whole_seconds;
-    uint64_t latest_bytes, latest_engine_bytes; /* of the latest datagram */
-    uint64_t saturated_seconds; /* seconds in which captured packets used nearly all of the rate that the client
-                                   requested, or more */
+    uint64_t latest_bytes; /* of the latest datagram */
 };
 
 /* The use of a reliable buffer at a bunch. */
@@ -402,6 +400,8 @@ const char *ue_login_step_name(const struct ue_login_step *step);
 bool ue_findings_loss(const struct ue_findings *findings, unsigned side, struct ue_finding *finding);
 
 const struct ue_side_totals *ue_findings_totals(const struct ue_findings *findings, unsigned side);
+/* Complete after ue_findings_finish. */
+const struct ue_saturation *ue_findings_saturation(const struct ue_findings *findings, unsigned side);
 const struct ue_timing *ue_findings_timing(const struct ue_findings *findings);
 /* By channel, if waits are measured; some have none. */
 const struct ue_channel_order *ue_findings_channel_orders(const struct ue_findings *findings, size_t *count);

@@ -476,20 +476,20 @@ class Findings(unittest.TestCase):
             conv.send(SERVER, {"channel": 5, "data": "00" * 100})
             conv.idle(50)
         finding = self.only(conv, "saturated")
-        self.assertIn("captured packets of the server used at least 95 % of the rate of 2000 bytes/s", finding["text"])
+        self.assertIn("the server was saturated for at least", finding["text"])
+        self.assertIn("it sent more than the 2000 bytes/s of Netspeed", finding["text"])
+        self.assertIn("unless packets waited on their way, if its ticks take at most", finding["text"])
 
     def test_saturated_by_the_network(self):
-        """In a capture of the receiver, packets that the network held until they came at once look the same: the sentence says so."""
+        """In a capture of the receiver, packets that the network held until they came at once look the same."""
         conv = joined()
-        conv.send_message(CLIENT, "netspeed", rate=2000)
-        for _ in range(3):
-            conv.wait(2000)
+        conv.send_message(CLIENT, "netspeed", rate=5000)
+        for _ in range(5):
+            conv.wait(1000)
             for _ in range(20):
                 conv.wait(1).send(SERVER, {"channel": 5, "data": "00" * 100})
                 conv.send(CLIENT)
-        text, = (finding["text"] for finding in conv.info()["findings"] if finding["kind"] == "saturated")
-        self.assertIn("in 3 seconds", text)
-        self.assertIn("saturated or nearly so, unless packets that waited in the network add up", text)
+        self.assertNotIn("saturated", {finding["kind"] for finding in conv.info()["findings"]})
 
     def test_copies_do_not_saturate(self):
         conv = joined()

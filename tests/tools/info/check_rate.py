@@ -54,7 +54,7 @@ class Rate(unittest.TestCase):
         conv = hello_sent().idle(500)
         conv.send_message(CLIENT, "netspeed", rate=5000)
         for _ in range(40):
-            conv.send(SERVER, {"channel": 5, "data": "00" * 180})
+            conv.send(SERVER, {"channel": 5, "data": "00" * 300})
             conv.idle(50)
         frames = traffic.read(conv.capture())
         saturated = [[finding["text"] for connection in traffic.lines("info", "--json", frames=wrap(frames))

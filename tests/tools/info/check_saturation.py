@@ -3,6 +3,7 @@
 """uerudp info --bandwidth rebuilds when a sender was saturated: against the QueuedBits of the simulated senders."""
 import json
 import pathlib
+import random
 import tempfile
 import unittest
 
@@ -14,77 +15,183 @@ RATE = 10000
 HZ = 30
 TICK_BITS = 8 * RATE / HZ
 WAYS = ("c2s", "s2c")
+NETWORKS = ((), ("--jitter=30",), ("--loss=0.1",), ("--delay=120",),
+            ("--jitter=15", "--loss=0.05", "--reorder=0.05", "--dup=0.03"))
 
 
-def bandwidth_of(path, *options):
-    output = uerudp.run("info", "--json", "--bandwidth", *options, path, status=None).stdout
+def info_of(path):
+    output = uerudp.run("info", "--json", "--bandwidth", path, status=None).stdout
     connection, = map(json.loads, output.decode().splitlines())
-    return connection["bandwidth"]
+    return connection
 
 
-def generate(folder, *options):
+def accused(connection):
+    return [finding["direction"] for finding in connection["findings"] if finding["kind"] == "saturated"]
+
+
+def generate(folder, *options, scenario=SCENARIO):
     path = pathlib.Path(folder, "x.pcapng")
-    uerudp.run("generate", SCENARIO, *options, "--output", path, status=None)
+    uerudp.run("generate", scenario, *options, "--output", path, status=None)
     return path, json.loads(path.with_suffix(".sent.json").read_text())
 
 
-def true_spans(sidecar, way):
-    """[begin, end] in seconds: from a tick that leaves bits in the queue, until they have drained or the capture ends."""
+def game(folder, rate, hz=60):
+    """A simulated game whose client asks for a rate."""
+    path = pathlib.Path(folder, "game.ini")
+    path.write_text(f"[scenario]\nbase=game\n[client]\ntick={hz}\nnet-speed={rate}\n[server]\ntick={hz}\n")
+    return path
+
+
+def true_spans(sidecar, way, rate=RATE, hz=HZ):
+    """[begin, end] in seconds: from a tick that leaves bits in the queue, until they have left."""
     spans = []
-    last = max(int(each["time"]) / 1e9 for each in sidecar["datagrams"] if each["frame"])
     for each in sidecar["datagrams"]:
         if each["dir"] == way and each["queued_bits"] is not None and each["queued_bits"] > 0:
             begin = int(each["time"]) / 1e9
-            end = begin + (each["queued_bits"] + TICK_BITS) / (8 * RATE)
-            end = min(end, last)
-            if spans and begin <= spans[-1][1]:
+            end = begin + (each["queued_bits"] + 8 * rate / hz) / (8 * rate)
+            if spans and begin <= spans[-1][1] + 1e-4:
                 spans[-1][1] = max(spans[-1][1], end)
             else:
                 spans.append([begin, end])
     return spans
 
 
+def lengths_ms(spans):
+    """All, and the longest."""
+    return 1000 * sum(end - begin for begin, end in spans), 1000 * max((end - begin for begin, end in spans), default=0)
+
+
+def found_ms(connection, way):
+    found = connection["bandwidth"]["saturation"][way]
+    return found["total_ms"], found["longest"]["duration_ms"] if found["longest"] else 0
+
+
 class Truth(unittest.TestCase):
     def test_against_the_sidecar(self):
+        """Between calls the sender is idle, so that its count is known but for the estimate of its tick."""
         saturated = 0
         for seed in range(1, 9):
-            for options in ([], ["--duration=8"]):
-                with self.subTest(seed=seed, options=options), tempfile.TemporaryDirectory() as folder:
-                    path, sidecar = generate(folder, f"--seed={seed}", "--capture-at=sender", *options)
-                    bandwidth = bandwidth_of(path)
-                    for way in WAYS:
-                        found = bandwidth["saturation"][way]
-                        spans = true_spans(sidecar, way)
-                        length_ms = 1000 * sum(end - begin for begin, end in spans)
-                        peak = max(each["queued_bits"] for each in sidecar["datagrams"]
-                                   if each["dir"] == way and each["queued_bits"] is not None)
-                        self.assertEqual(RATE, found["rate_bytes_per_s"])
-                        self.assertAlmostEqual(1000 / HZ, found["tick_ms"], delta=1)
-                        self.assertEqual(len(spans), found["times"])
-                        self.assertAlmostEqual(length_ms, found["total_ms"], delta=5 * len(spans) + 0.01)
-                        if peak > 0:
-                            self.assertAlmostEqual(peak + TICK_BITS, found["queued_peak_bits"], delta=100)
-                        saturated += len(spans)
+            with self.subTest(seed=seed), tempfile.TemporaryDirectory() as folder:
+                path, sidecar = generate(folder, f"--seed={seed}", "--capture-at=sender", "--duration=8")
+                connection = info_of(path)
+                for way in WAYS:
+                    found = connection["bandwidth"]["saturation"][way]
+                    spans = true_spans(sidecar, way)
+                    length_ms, longest_ms = lengths_ms(spans)
+                    self.assertEqual((RATE, 34), (found["rate_bytes_per_s"], found["tick_ms"]))
+                    self.assertEqual(len(spans), found["times"])
+                    self.assertAlmostEqual(length_ms, found["total_ms"], delta=5 * len(spans) + 0.01)
+                    self.assertAlmostEqual(longest_ms, found_ms(connection, way)[1], delta=5)
+                    saturated += len(spans)
+                self.assertEqual(["s2c"], accused(connection))
         self.assertGreater(saturated, 20)
 
-    def test_other_capture_points(self):
-        """At the receiver packets are missing or moved, so that the queue seems shorter, never much longer."""
-        for point in ("client", "server"):
-            for loss in (0, 0.1):
-                with self.subTest(point, loss=loss), tempfile.TemporaryDirectory() as folder:
-                    path, sidecar = generate(folder, "--seed=3", f"--capture-at={point}", f"--loss={loss}", "--duration=8")
-                    found = bandwidth_of(path)["saturation"]["s2c"]
-                    length_ms = 1000 * sum(end - begin for begin, end in true_spans(sidecar, "s2c"))
-                    self.assertLessEqual(found["total_ms"], 1.1 * length_ms + 20)
+    def test_near_the_rate(self):
+        """A server that is nearly always at its rate never shows how much it had left at the beginning: at least."""
+        for generation in ("4.18", "4.22", "5.5"):
+            with self.subTest(generation), tempfile.TemporaryDirectory() as folder:
+                path, sidecar = generate(folder, "--capture-at=server", "--duration=10", f"--generation={generation}",
+                                         scenario=game(folder, 9000))
+                connection = info_of(path)
+                text = uerudp.run("info", "--bandwidth", path, status=None).stdout.decode()
+                true_ms, true_longest_ms = lengths_ms(true_spans(sidecar, "s2c", 9000, 60))
+                total_ms, longest_ms = found_ms(connection, "s2c")
+                self.assertLess(true_ms / 2, total_ms)
+                self.assertLessEqual(total_ms, true_ms)
+                self.assertLess(true_longest_ms - 30, longest_ms)
+                self.assertLessEqual(longest_ms, true_longest_ms)
+                self.assertEqual((0, 0), found_ms(connection, "c2s"))
+                self.assertEqual(["s2c"], accused(connection))
+                self.assertIn("a rate of at most 100000 bytes/s before", text)
+
+    def test_bounds(self):
+        """No more than the sidecar has, whatever the rate, the tick, the generation, the network and the capture point."""
+        at_random = random.Random(1)
+        for seed in range(60):
+            rate, hz = at_random.choice((3000, 5000, 9000, 15000, 30000, 60000)), at_random.choice((20, 30, 60))
+            options = [f"--seed={seed}", "--duration=4",
+                       f"--generation={at_random.choice(('4.13', '4.18', '4.22', '4.25', '5.0', '5.5', '5.8'))}",
+                       f"--capture-at={at_random.choice(('client', 'server', 'sender'))}", *at_random.choice(NETWORKS)]
+            with self.subTest(rate=rate, hz=hz, options=options), tempfile.TemporaryDirectory() as folder:
+                path, sidecar = generate(folder, *options, scenario=game(folder, rate, hz))
+                connection = info_of(path)
+                for way in WAYS:
+                    spans = true_spans(sidecar, way, rate, hz)
+                    for true_ms, ms in zip(lengths_ms(spans), found_ms(connection, way)):
+                        self.assertLessEqual(ms, true_ms)
 
     def test_packets_that_are_missing(self):
         """A capture at the receiver lacks packets, and with them saturation of the sender; the text says it."""
         with tempfile.TemporaryDirectory() as folder:
             path, sidecar = generate(folder, "--seed=3", "--capture-at=client", "--loss=0.3", "--duration=8")
-            found = bandwidth_of(path)["saturation"]["s2c"]
+            connection = info_of(path)
             text = uerudp.run("info", "--bandwidth", path, status=None).stdout.decode()
-        self.assertLess(found["total_ms"], 0.8 * 1000 * sum(end - begin for begin, end in true_spans(sidecar, "s2c")))
-        self.assertIn("and more where packets are missing in the capture\n", text)
+        true_ms, true_longest_ms = lengths_ms(true_spans(sidecar, "s2c"))
+        total_ms, longest_ms = found_ms(connection, "s2c")
+        self.assertLess(total_ms, 0.9 * true_ms)
+        self.assertLessEqual(longest_ms, true_longest_ms)
+        self.assertIn("longer if packets are missing in the capture", text)
+
+
+class Ticks(unittest.TestCase):
+    """A side that sends a number of bytes, as engines count them, in some of its ticks of 50 ms, 500 bytes of the rate."""
+    TICK_MS = 50
+
+    def conversation(self, side, sizes, has_clocks=True, late_ms=lambda tick: 0):
+        conv = Conversation()
+        conv.handshake()
+        conv.send_message(CLIENT, "netspeed", rate=RATE)
+        conv.wait(self.TICK_MS)
+        for tick, size in enumerate(sizes):
+            begin = conv.now
+            for number in range(-(-size // 600)):
+                info = {"has_info": True, "jitter_ms": int(begin) % 1000} if has_clocks and number == 0 else {}
+                conv.wait(late_ms(tick))
+                conv.send(side, {"channel": 5, "data": "00" * (min(600, size - 600 * number) - 45)}, **info)
+                conv.now = begin
+            conv.send(not side)
+            conv.now = begin + self.TICK_MS
+        conv.objects.sort(key=lambda each: int(each["time"]))
+        return conv.info("--bandwidth")
+
+    def check(self, sizes, is_saturated, **keys):
+        for side, way in ((CLIENT, "c2s"), (SERVER, "s2c")):
+            for has_clocks in (True, False):
+                with self.subTest(way=way, has_clocks=has_clocks):
+                    connection = self.conversation(side, sizes, has_clocks, **keys)
+                    self.assertEqual([way] if is_saturated else [], accused(connection))
+                    times = {each: connection["bandwidth"]["saturation"][each]["times"] for each in WAYS}
+                    self.assertEqual([way] if is_saturated else [], [each for each in WAYS if times[each]])
+
+    def test_nearly_the_rate(self):
+        self.check([475] * 80, False)
+
+    def test_more_than_the_rate(self):
+        self.check([550] * 80, True)
+
+    def test_small_bursts(self):
+        """Two ticks of the rate after a tick that sent nearly nothing are what a sender may have left."""
+        self.check([60, 900] * 40, False)
+
+    def test_large_bursts(self):
+        self.check([60] * 9 + ([3000] + [60] * 9) * 5, True)
+
+    def test_held_by_the_network(self):
+        """What waits for half a second and comes at once is no burst of the sender."""
+        def late_ms(tick):
+            return self.TICK_MS * (9 - tick % 10)
+        self.check([400] * 80, False, late_ms=late_ms)
+
+    def test_ticks_that_vary(self):
+        conv = Conversation()
+        conv.handshake()
+        conv.send_message(CLIENT, "netspeed", rate=RATE)
+        for tick in range(120):
+            conv.wait((20, 50, 80)[tick % 3])
+            size = (200, 500, 800)[tick % 3] - 100
+            conv.send(SERVER, {"channel": 5, "data": "00" * (size - 45)}, has_info=True, jitter_ms=int(conv.now) % 1000)
+            conv.send(CLIENT)
+        self.assertEqual([], accused(conv.info()))
 
 
 class Innocent(unittest.TestCase):
@@ -106,7 +213,9 @@ class Innocent(unittest.TestCase):
         conv.handshake()
         for _ in range(50):
             conv.wait(10).send(SERVER, conv.reliable(SERVER, 3, data="55" * 800))
-        self.assertEqual({"c2s": None, "s2c": None}, conv.info("--bandwidth")["bandwidth"]["saturation"])
+        connection = conv.info("--bandwidth")
+        self.assertEqual({"c2s": None, "s2c": None}, connection["bandwidth"]["saturation"])
+        self.assertEqual([], accused(connection))
 
 
 class Waits(unittest.TestCase):

@@ -15,7 +15,7 @@ WAY = r"(?P<way>client to server|server to client)"
 SIDE = r"the (?P<side>client|server)"
 
 # frames: in the capture; delivered: what its sender learnt, or None
-Datagram = collections.namedtuple("Datagram", "frames way time packet_id fate arrived delivered")
+Datagram = collections.namedtuple("Datagram", "frames way time packet_id fate arrived delivered queued_bits")
 
 
 class Wrong(Exception):
@@ -42,7 +42,8 @@ class Run:
                 frames[record.frame].append(number)
         frames[None] = []  # never captured, or of another run
         self.datagrams = [Datagram(frames[each["frame"]], each["dir"], int(each["time"]), each["packet_id"],
-                                   set(each["fate"]), [int(time) for time in each["arrived"]], each["delivered"])
+                                   set(each["fate"]), [int(time) for time in each["arrived"]], each["delivered"],
+                                   each["queued_bits"])
                           for each in sidecar["datagrams"] if each["stream"] == stream]
         self.by_frame = {frame: each for each in self.datagrams for frame in each.frames}
         self.packets = {way: {each.packet_id: each for each in self.datagrams
@@ -253,6 +254,20 @@ class Run:
         count = sum(each.packet_id is None and each.way == "c2s" for each in self.datagrams)
         check(count >= 2, "the client sent no message of the handshake twice")
 
+    def saturated(self, text, _):
+        """From a tick that leaves bits in the queue, until they have left it: of those, and of the next tick."""
+        bits_per_ns, way = int(text["rate"]) * 8 / 1e9, SIDES[text["side"]]
+        spans = []
+        for each in self.datagrams:
+            if each.way == way and (each.queued_bits or 0) > 0:
+                end = each.time + each.queued_bits / bits_per_ns + int(text["tick"]) * UNITS_NS["ms"]
+                begin = min(each.time, spans.pop()[0]) if spans and each.time <= spans[-1][1] else each.time
+                spans.append((begin, end))
+        lengths = [end - begin for begin, end in spans]
+        for length, number, unit in ((sum(lengths), "all", "all_unit"), (max(lengths, default=0), "longest", "longest_unit")):
+            step = UNITS_NS["ms"] if text[unit] == "ms" else 0.1 * UNITS_NS["s"]
+            check(float(text[number]) * UNITS_NS[text[unit]] - step <= length, f"it was for {length / UNITS_NS['ms']} ms")
+
     def always(self, *_):
         """Nothing in the sidecar contradicts it, or what it says is about the capture itself."""
 
@@ -303,7 +318,10 @@ SENTENCES = (
     ("control_message", "", Run.malformed),
     ("partial_error", "", Run.malformed),
     ("reliable_jump", "", Run.malformed),
-    *((kind, "", Run.always) for kind in ("no_answer", "refused", "version_upgrade", "restart", "opaque", "saturated")),
+    ("saturated", rf"{SIDE} was saturated for at least (?P<all>[\d.]+) (?P<all_unit>m?s), (?P<longest>[\d.]+) "
+                  r"(?P<longest_unit>m?s) at once .* more than the (?P<rate>\d+) bytes/s .* ticks take at most (?P<tick>\d+) ms",
+     Run.saturated),
+    *((kind, "", Run.always) for kind in ("no_answer", "refused", "version_upgrade", "restart", "opaque")),
 )
 
 

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* The lower bound of QueuedBits: against an engine that counts the same packets, tick by tick. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <uerudp/clock_jitter.h>
+#include <uerudp/saturation.h>
+#include <uerudp/time_ns.h>
+
+#define RATE 10000
+#define TICKS 400
+
+/* endpoint.md 30. */
+struct engine {
+    int64_t queued_bits, now_ns, total_ns, end_ns;
+    uint64_t frame;
+};
+
+static void end_tick(struct engine *engine, int64_t tick_ns) {
+    int64_t allowed = RATE * 8 * tick_ns / UE_NS_PER_S;
+    int64_t end_ns = engine->now_ns + engine->queued_bits * UE_NS_PER_S / (RATE * 8);
+    engine->queued_bits -= allowed;
+    if (engine->queued_bits > 0) {
+        int64_t begin_ns = engine->end_ns > engine->now_ns ? engine->end_ns : engine->now_ns;
+        engine->total_ns += end_ns - begin_ns;
+        engine->end_ns = end_ns;
+    }
+    engine->queued_bits = engine->queued_bits > -2 * allowed ? engine->queued_bits : -2 * allowed;
+    engine->now_ns += tick_ns;
+}
+
+static void send(struct engine *engine, struct ue_saturation *side, uint64_t bytes, bool has_info) {
+    engine->frame++;
+    engine->queued_bits += 8 * (int64_t)bytes;
+    ue_saturation_add(side, &(struct ue_saturation_packet){.time_ns = engine->now_ns,
+                                                           .frame = engine->frame,
+                                                           .packet_id = (int64_t)engine->frame,
+                                                           .bytes = bytes,
+                                                           .has_info = has_info,
+                                                           .clock_ms = (uint16_t)(engine->now_ns / 1000000 % 1000)});
+}
+
+static uint32_t next_random(uint32_t *state) {
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 16;
+}
+
+/* Each tick has a packet; its length, and now and then many more, are random. */
+static void run(uint32_t seed, bool has_clocks, struct engine *engine, struct ue_saturation *side) {
+    int64_t tick_ns = (int64_t)(12 + seed % 7 * 5) * UE_NS_PER_MS + seed * 997;
+    ue_saturation_set_rate(side, RATE);
+    for (unsigned tick = 0; tick < TICKS; tick++) {
+        unsigned packets = next_random(&seed) % 16 == 0 ? 1 + next_random(&seed) % 12 : 1;
+        for (unsigned i = 0; i < packets; i++) {
+            send(engine, side, 28 + next_random(&seed) % 400, has_clocks && i == 0);
+        }
+        end_tick(engine, tick_ns);
+    }
+    ue_saturation_finish(side, engine->now_ns);
+}
+
+static void never_more_than_the_engine(void **state) {
+    (void)state;
+    int64_t found_ns = 0, true_ns = 0;
+    for (uint32_t seed = 1; seed <= 100; seed++) {
+        struct engine engine = {0};
+        struct ue_saturation side = {0};
+        run(seed, seed % 2 == 0, &engine, &side);
+        assert_true(side.total_ns <= engine.total_ns);
+        assert_true(side.longest.length_ns <= side.total_ns);
+        assert_int_equal(side.packets, engine.frame);
+        found_ns += side.total_ns;
+        true_ns += engine.total_ns;
+    }
+    assert_true(found_ns > true_ns / 2);
+}
+
+/* Above the rate of the ticks since then, only if the sender had no more left than two ticks of its first rate. */
+static void first_rate_counts(void **state) {
+    (void)state;
+    for (unsigned is_higher = 0; is_higher < 2; is_higher++) {
+        struct engine engine = {0};
+        struct ue_saturation side = {0};
+        ue_saturation_set_rate(&side, is_higher ? 20 * RATE : RATE);
+        ue_saturation_set_rate(&side, RATE);
+        for (unsigned tick = 0; tick < 40; tick++) {
+            send(&engine, &side, tick == 0 ? 3000 : 250, true);
+            end_tick(&engine, 25 * UE_NS_PER_MS);
+        }
+        ue_saturation_finish(&side, engine.now_ns);
+        assert_int_equal(side.spans != 0, !is_higher);
+        assert_int_equal(side.tick_ns, 25 * UE_NS_PER_MS);
+    }
+}
+
+/* Without a rate, and after another connection began, nothing is counted. */
+static void nothing_is_known(void **state) {
+    (void)state;
+    struct engine engine = {0};
+    struct ue_saturation side = {0};
+    for (unsigned tick = 0; tick < 40; tick++) {
+        send(&engine, &side, 5000, true);
+        end_tick(&engine, 25 * UE_NS_PER_MS);
+    }
+    ue_saturation_set_rate(&side, RATE);
+    ue_saturation_stop(&side);
+    send(&engine, &side, 5000, true);
+    ue_saturation_finish(&side, engine.now_ns);
+    assert_int_equal(side.packets, 0);
+    assert_int_equal(side.spans, 0);
+}
+
+/* Packets of an idle sender, whose clocks have no value. */
+static void clocks_without_value(void **state) {
+    (void)state;
+    struct ue_saturation side = {0};
+    ue_saturation_set_rate(&side, RATE);
+    for (int64_t i = 0; i < 100; i++) {
+        ue_saturation_add(&side, &(struct ue_saturation_packet){.time_ns = i,
+                                                                .frame = (uint64_t)i + 1,
+                                                                .packet_id = i,
+                                                                .bytes = 1000,
+                                                                .has_info = true,
+                                                                .clock_ms = UE_CLOCK_JITTER_UNUSABLE_MS});
+    }
+    ue_saturation_finish(&side, 100);
+    assert_int_equal(side.spans, 0);
+}
+
+/* Times of a capture can be anything. */
+static void times_jump(void **state) {
+    (void)state;
+    static const int64_t times[] = {UE_NS_PER_S, INT64_MIN, INT64_MAX, 0, -1, INT64_MAX - 1, 2 * UE_NS_PER_S};
+    for (unsigned has_clocks = 0; has_clocks < 2; has_clocks++) {
+        struct ue_saturation side = {0};
+        ue_saturation_set_rate(&side, INT32_MAX);
+        for (uint64_t i = 0; i < sizeof times / sizeof *times; i++) {
+            ue_saturation_add(&side, &(struct ue_saturation_packet){.time_ns = times[i],
+                                                                    .frame = i + 1,
+                                                                    .packet_id = INT64_MAX - 7 + (int64_t)i,
+                                                                    .bytes = UINT16_MAX,
+                                                                    .has_info = has_clocks != 0 && i % 2 == 0,
+                                                                    .clock_ms = (uint16_t)(100 * i)});
+        }
+        ue_saturation_finish(&side, INT64_MIN);
+        assert_true(side.total_ns >= 0);
+        assert_int_equal(side.packets, sizeof times / sizeof *times);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(never_more_than_the_engine),
+        cmocka_unit_test(first_rate_counts),
+        cmocka_unit_test(nothing_is_known),
+        cmocka_unit_test(clocks_without_value),
+        cmocka_unit_test(times_jump),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
