@@ -58,7 +58,7 @@ void ue_findings_on_datagram(struct ue_findings *findings, const struct ue_obser
     findings->connection = datagram->record.connection;
     ue_capture_clock_advance(findings, datagram);
     ue_data_rate_add(findings, datagram);
-    findings->latest_length_bytes = datagram->length_bytes;
+    ue_sender_saturation_on_datagram(findings, datagram);
     ue_timing_on_datagram(findings, datagram);
     findings->totals[datagram->role].datagrams++;
 }

@@ -224,7 +224,7 @@ struct ue_findings {
     struct ue_client_ids client_ids;
     struct ue_saturation saturation[2];
     struct ue_rate_request rate_request;
-    uint64_t latest_length_bytes; /* of the latest datagram */
+    uint64_t latest_packet_bytes; /* of the latest datagram, at least without what packet handlers write */
     uint32_t reliable_limit;      /* of the latest datagram; 0: not certain */
 };
 
@@ -364,6 +364,7 @@ void ue_data_rate_finish(struct ue_findings *findings, unsigned side);
 /* The client's Netspeed. */
 void ue_sender_saturation_on_request(struct ue_findings *findings, const struct ue_observed_event *event,
                                      int32_t bytes_per_s);
+void ue_sender_saturation_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram);
 /* Call after the timing knows whether packets have clocks. */
 void ue_sender_saturation_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 /* Another connection begins. */

@@ -6,6 +6,9 @@
 
 /* A server's rate until it has the client's Netspeed is taken to be at most this, or what the client asks for. */
 #define SERVER_RATE_BEFORE 100000
+/* At most: ids, the handshake bit and the terminator of the handlers; and a handler, as a record of DTLS. */
+#define PREFIX_BITS 7
+#define HANDLER_BYTES 64
 /* Saturation in this share of the time is reported, however short each is. */
 #define SHARE_PERCENT 10
 /* More datagrams that are closer than this on average are taken to have no times of their own. */
@@ -27,9 +30,20 @@ void ue_sender_saturation_on_request(struct ue_findings *findings, const struct 
         return;
     }
     int32_t before = server->is_counting ? server->rate : SERVER_RATE_BEFORE;
-    ue_saturation_set_rate(&findings->saturation[0], bytes_per_s);
-    ue_saturation_set_rate(server, before > bytes_per_s ? before : bytes_per_s);
+    ue_saturation_set_rate(&findings->saturation[0], bytes_per_s, true);
+    ue_saturation_set_rate(server, before > bytes_per_s ? before : bytes_per_s, false);
     findings->rate_request = (struct ue_rate_request){true, event->frame, event->packet_id, bytes_per_s};
+}
+
+/* Engines count a packet before its handlers: without prefix, terminator and what encryption adds. */
+void ue_sender_saturation_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram) {
+    const struct ue_settings *settings = &datagram->context.settings;
+    uint64_t added = (ue_settings_prefix_bits(settings) + PREFIX_BITS + 7) / 8;
+    for (unsigned i = 0; i < UE_HANDLERS_MAX; i++) {
+        bool is_shorter = settings->handlers[i] == UE_HANDLER_NONE || settings->handlers[i] == UE_HANDLER_OODLE;
+        added += is_shorter ? 0 : HANDLER_BYTES;
+    }
+    findings->latest_packet_bytes = datagram->length_bytes > added ? datagram->length_bytes - added : 0;
 }
 
 static void on_packet(struct ue_findings *findings, const struct ue_observed_event *event) {
@@ -37,7 +51,7 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
         .time_ns = event->time_ns,
         .frame = event->frame,
         .packet_id = event->packet_id,
-        .bytes = findings->latest_length_bytes + UE_IPV4_UDP_BYTES,
+        .bytes = findings->latest_packet_bytes + UE_IPV4_UDP_BYTES,
         .has_info = event->packet.decoded->has_info && findings->timing.has_clocks,
         .clock_ms = event->packet.decoded->jitter_ms,
     };
@@ -50,7 +64,7 @@ static void on_ack(struct ue_findings *findings, const struct ue_observed_event 
     struct ue_rate_request *request = &findings->rate_request;
     if (request->is_pending && event->side == 1 && event->ack.packet_id == request->packet_id) {
         request->is_pending = false;
-        ue_saturation_set_rate(&findings->saturation[1], request->bytes_per_s);
+        ue_saturation_set_rate(&findings->saturation[1], request->bytes_per_s, true);
     }
 }
 
@@ -85,7 +99,7 @@ static void report(const struct ue_findings *findings, unsigned side) {
     ue_finding_set(&finding, UE_VALUE_LEAST, of->longest.length_ns);
     ue_finding_set(&finding, UE_VALUE_OF, of->rate);
     ue_finding_set(&finding, UE_VALUE_OTHERS, of->tick_ns / UE_NS_PER_MS);
-    ue_finding_set(&finding, UE_VALUE_BYTES, side == 1 && of->is_from_start ? of->first_rate : 0);
+    ue_finding_set(&finding, UE_VALUE_BYTES, of->is_from_start ? of->first_rate : 0);
     ue_finding_set_time(&finding, of->longest.begin_ns);
     ue_findings_report(findings, &finding);
 }

@@ -53,7 +53,7 @@ static void add_gap(struct ue_saturation *side, int64_t gap_ns) {
     side->gaps[bucket]++;
     side->gap_count++;
     if (side->gap_count <= UPDATE_EVERY || side->gap_count % UPDATE_EVERY == 0) {
-        side->tick_ns = gap_at(side, TICK_PERCENT);
+        side->long_tick_ns = gap_at(side, TICK_PERCENT);
         side->short_tick_ns = gap_at(side, SHORT_PERCENT);
     }
 }
@@ -63,8 +63,8 @@ static int64_t tick_limit(const struct ue_saturation *side) {
     if (side->gap_count == 0) {
         return TICK_MAX_NS;
     }
-    bool is_first = side->gap_count < UPDATE_EVERY && side->tick_ns < TICK_FIRST_NS;
-    return is_first ? TICK_FIRST_NS : side->tick_ns;
+    bool is_first = side->gap_count < UPDATE_EVERY && side->long_tick_ns < TICK_FIRST_NS;
+    return is_first ? TICK_FIRST_NS : side->long_tick_ns;
 }
 
 /* ---- the budget ---- */
@@ -85,12 +85,9 @@ static int64_t least_bits(const struct ue_saturation *side, int32_t rate, int64_
 /* The bits in the queue, at least. The first bound follows the estimate of the tick, which is poor at the start. */
 static int64_t queued_bits(const struct ue_saturation *side, bool *is_from_start) {
     int64_t since_start = side->since_start_bits + least_bits(side, side->first_rate, tick_limit(side));
-    *is_from_start = since_start > side->since_idle_bits;
-    return *is_from_start ? since_start : side->since_idle_bits;
-}
-
-static int64_t or_more(int64_t bits, int64_t least) {
-    return bits > least ? bits : least;
+    bool is_start = since_start > side->since_idle_bits;
+    *is_from_start = is_start ? !side->is_first_known : !side->is_idle_known;
+    return is_start ? since_start : side->since_idle_bits;
 }
 
 static void add_bits(struct ue_saturation *side, int64_t bits) {
@@ -101,14 +98,18 @@ static void add_bits(struct ue_saturation *side, int64_t bits) {
 static void pass_time(struct ue_saturation *side, int64_t span_ns) {
     int64_t allowed = bits_in(side->rate, span_ns);
     side->since_idle_bits -= allowed;
-    side->since_start_bits = or_more(side->since_start_bits - allowed, 0);
+    side->since_start_bits = side->since_start_bits > allowed ? side->since_start_bits - allowed : 0;
     side->counted_ns = ue_time_ns_add(side->counted_ns, span_ns);
 }
 
 /* tick_ns: bound of the ticks that end in the span. */
 static void pass_ticks(struct ue_saturation *side, int64_t span_ns, int64_t tick_ns) {
+    int64_t least = least_bits(side, side->rate, tick_ns);
     pass_time(side, span_ns);
-    side->since_idle_bits = or_more(side->since_idle_bits, least_bits(side, side->rate, tick_ns));
+    if (side->since_idle_bits <= least) {
+        side->since_idle_bits = least;
+        side->is_idle_known = side->is_rate_known;
+    }
 }
 
 /* ---- spans ---- */
@@ -135,7 +136,8 @@ static void add_to_span(struct ue_saturation *side, int64_t bits) {
 /* next_ns: what the end of the tick allows for, at most. */
 static void end_tick(struct ue_saturation *side, int64_t next_ns) {
     bool is_from_start;
-    int64_t bits = queued_bits(side, &is_from_start);
+    int64_t bits = queued_bits(side, &is_from_start), limit_ns = tick_limit(side);
+    side->tick_ns = side->tick_ns != 0 && side->tick_ns < limit_ns ? side->tick_ns : limit_ns;
     if (bits > side->peak_bits) {
         side->peak_bits = bits;
         side->peak_frame = side->frame;
@@ -154,7 +156,8 @@ static int64_t clock_gap(const struct ue_saturation *side, const struct ue_satur
     return is_known && !may_wrap ? (packet->clock_ms - side->clock_ms + 1000) % 1000 * UE_NS_PER_MS : UNKNOWN_NS;
 }
 
-static void end_tick_by_clock(struct ue_saturation *side, int64_t gap_ns) {
+/* captured_gap_ns: between the capture times of the ticks. */
+static void end_tick_by_clock(struct ue_saturation *side, int64_t gap_ns, int64_t captured_gap_ns) {
     if (gap_ns >= 0) {
         if (side->is_whole) {
             add_gap(side, gap_ns);
@@ -165,15 +168,15 @@ static void end_tick_by_clock(struct ue_saturation *side, int64_t gap_ns) {
         pass_ticks(side, gap_ns, tick_ns);
     } else { /* as if the sender was idle */
         end_tick(side, tick_limit(side));
-        pass_ticks(side, TICK_MAX_NS, tick_limit(side));
-        side->since_start_bits = 0;
-        side->since_idle_bits = least_bits(side, side->rate, tick_limit(side));
+        side->since_start_bits = side->since_idle_bits = 0;
+        pass_ticks(side, captured_gap_ns > TICK_MAX_NS ? captured_gap_ns : TICK_MAX_NS, tick_limit(side));
     }
 }
 
-static void begin_tick_by_clock(struct ue_saturation *side, const struct ue_saturation_packet *packet) {
+static void begin_tick_by_clock(struct ue_saturation *side, const struct ue_saturation_packet *packet,
+                                int64_t captured_gap_ns) {
     if (side->is_counting) {
-        end_tick_by_clock(side, clock_gap(side, packet));
+        end_tick_by_clock(side, clock_gap(side, packet), captured_gap_ns);
     }
     side->later_bits = 0;
     side->has_clock = packet->clock_ms < UE_CLOCK_JITTER_UNUSABLE_MS;
@@ -206,10 +209,12 @@ static void begin_tick_by_time(struct ue_saturation *side, int64_t gap_ns) {
 
 /* ---- calls ---- */
 
-void ue_saturation_set_rate(struct ue_saturation *side, int32_t bytes_per_s) {
+void ue_saturation_set_rate(struct ue_saturation *side, int32_t bytes_per_s, bool is_known) {
     side->rate = bytes_per_s < RATE_MIN ? RATE_MIN : bytes_per_s;
+    side->is_rate_known = is_known;
     if (!side->is_counting) {
         side->is_counting = true;
+        side->is_first_known = side->is_idle_known = is_known;
         side->first_rate = side->rate;
         side->since_start_bits = 0;
         side->since_idle_bits = least_bits(side, side->rate, TICK_MAX_NS);
@@ -229,7 +234,7 @@ static bool begins_tick(const struct ue_saturation *side, const struct ue_satura
 
 static void begin_tick(struct ue_saturation *side, const struct ue_saturation_packet *packet, int64_t gap_ns) {
     if (side->has_clocks) {
-        begin_tick_by_clock(side, packet);
+        begin_tick_by_clock(side, packet, gap_ns);
     } else if (side->has_sent) {
         begin_tick_by_time(side, gap_ns);
     }

@@ -51,7 +51,7 @@ static uint32_t next_random(uint32_t *state) {
 /* Each tick has a packet; its length, and now and then many more, are random. */
 static void run(uint32_t seed, bool has_clocks, struct engine *engine, struct ue_saturation *side) {
     int64_t tick_ns = (int64_t)(12 + seed % 7 * 5) * UE_NS_PER_MS + seed * 997;
-    ue_saturation_set_rate(side, RATE);
+    ue_saturation_set_rate(side, RATE, true);
     for (unsigned tick = 0; tick < TICKS; tick++) {
         unsigned packets = next_random(&seed) % 16 == 0 ? 1 + next_random(&seed) % 12 : 1;
         for (unsigned i = 0; i < packets; i++) {
@@ -78,22 +78,48 @@ static void never_more_than_the_engine(void **state) {
     assert_true(found_ns > true_ns / 2);
 }
 
-/* Above the rate of the ticks since then, only if the sender had no more left than two ticks of its first rate. */
+/* 3000 bytes in the first tick, and the rate since then. */
+static struct ue_saturation after_first_tick(int32_t first_rate, bool is_known) {
+    struct engine engine = {0};
+    struct ue_saturation side = {0};
+    ue_saturation_set_rate(&side, first_rate, is_known);
+    ue_saturation_set_rate(&side, RATE, true);
+    for (unsigned tick = 0; tick < 40; tick++) {
+        send(&engine, &side, tick == 0 ? 3000 : 250, true);
+        end_tick(&engine, 25 * UE_NS_PER_MS);
+    }
+    ue_saturation_finish(&side, engine.now_ns);
+    return side;
+}
+
+/* A sender keeps up to two ticks of the rate before. */
 static void first_rate_counts(void **state) {
     (void)state;
-    for (unsigned is_higher = 0; is_higher < 2; is_higher++) {
-        struct engine engine = {0};
-        struct ue_saturation side = {0};
-        ue_saturation_set_rate(&side, is_higher ? 20 * RATE : RATE);
-        ue_saturation_set_rate(&side, RATE);
-        for (unsigned tick = 0; tick < 40; tick++) {
-            send(&engine, &side, tick == 0 ? 3000 : 250, true);
-            end_tick(&engine, 25 * UE_NS_PER_MS);
-        }
-        ue_saturation_finish(&side, engine.now_ns);
-        assert_int_equal(side.spans != 0, !is_higher);
-        assert_int_equal(side.tick_ns, 25 * UE_NS_PER_MS);
+    struct ue_saturation same = after_first_tick(RATE, true), higher = after_first_tick(20 * RATE, true),
+                         not_known = after_first_tick(RATE, false);
+    assert_int_not_equal(same.spans, 0);
+    assert_false(same.is_from_start);
+    assert_int_equal(same.tick_ns, 25 * UE_NS_PER_MS);
+    assert_int_equal(higher.spans, 0);
+    assert_int_equal(not_known.total_ns, same.total_ns);
+    assert_true(not_known.is_from_start);
+}
+
+/* A pause shows that no more than two ticks of the current rate are left, whatever the rate was. */
+static void pause_forgets_the_first_rate(void **state) {
+    (void)state;
+    struct engine engine = {0};
+    struct ue_saturation side = {0};
+    ue_saturation_set_rate(&side, 20 * RATE, false);
+    ue_saturation_set_rate(&side, RATE, true);
+    for (unsigned tick = 0; tick < 60; tick++) {
+        send(&engine, &side, tick == 50 ? 3000 : 100, true);
+        end_tick(&engine, 25 * UE_NS_PER_MS);
     }
+    ue_saturation_finish(&side, engine.now_ns);
+    assert_int_equal(side.spans, 1);
+    assert_int_equal(side.latest.frame, 51);
+    assert_false(side.is_from_start);
 }
 
 /* Without a rate, and after another connection began, nothing is counted. */
@@ -105,7 +131,7 @@ static void nothing_is_known(void **state) {
         send(&engine, &side, 5000, true);
         end_tick(&engine, 25 * UE_NS_PER_MS);
     }
-    ue_saturation_set_rate(&side, RATE);
+    ue_saturation_set_rate(&side, RATE, true);
     ue_saturation_stop(&side);
     send(&engine, &side, 5000, true);
     ue_saturation_finish(&side, engine.now_ns);
@@ -117,7 +143,7 @@ static void nothing_is_known(void **state) {
 static void clocks_without_value(void **state) {
     (void)state;
     struct ue_saturation side = {0};
-    ue_saturation_set_rate(&side, RATE);
+    ue_saturation_set_rate(&side, RATE, true);
     for (int64_t i = 0; i < 100; i++) {
         ue_saturation_add(&side, &(struct ue_saturation_packet){.time_ns = i,
                                                                 .frame = (uint64_t)i + 1,
@@ -136,7 +162,7 @@ static void times_jump(void **state) {
     static const int64_t times[] = {UE_NS_PER_S, INT64_MIN, INT64_MAX, 0, -1, INT64_MAX - 1, 2 * UE_NS_PER_S};
     for (unsigned has_clocks = 0; has_clocks < 2; has_clocks++) {
         struct ue_saturation side = {0};
-        ue_saturation_set_rate(&side, INT32_MAX);
+        ue_saturation_set_rate(&side, INT32_MAX, true);
         for (uint64_t i = 0; i < sizeof times / sizeof *times; i++) {
             ue_saturation_add(&side, &(struct ue_saturation_packet){.time_ns = times[i],
                                                                     .frame = i + 1,
@@ -153,11 +179,9 @@ static void times_jump(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(never_more_than_the_engine),
-        cmocka_unit_test(first_rate_counts),
-        cmocka_unit_test(nothing_is_known),
-        cmocka_unit_test(clocks_without_value),
-        cmocka_unit_test(times_jump),
+        cmocka_unit_test(never_more_than_the_engine),   cmocka_unit_test(first_rate_counts),
+        cmocka_unit_test(pause_forgets_the_first_rate), cmocka_unit_test(nothing_is_known),
+        cmocka_unit_test(clocks_without_value),         cmocka_unit_test(times_jump),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ struct ue_saturation_packet {
 struct ue_saturation {
     int32_t rate;       /* bytes per second; 0: not known */
     int32_t first_rate; /* the first known one */
-    int64_t tick_ns;    /* nearly all ticks are no longer; 0: not known */
+    int64_t tick_ns;    /* the longest tick for which the numbers hold; 0: not known */
     uint64_t packets;   /* that were counted, because the rate was known */
     int64_t counted_ns; /* the time since the rate was known, by the sender's clock */
     int64_t peak_bits;  /* the most in the queue at the end of a tick, before it removes any; at most 0: none known */
@@ -46,11 +46,13 @@ struct ue_saturation {
     int64_t total_ns;                          /* of all spans, complete after ue_saturation_finish */
     struct ue_saturation_span longest, latest; /* likewise longest */
     bool has_clocks;                           /* packets have clocks, so that delays in the network do not matter */
-    bool is_from_start;                        /* a span depends on what the sender had left when the rate was known */
+    bool is_from_start;                        /* a span depends on first_rate, which was not known */
 
     bool is_counting; /* the rest is private */
     bool has_sent, has_clock;
-    bool is_whole; /* no packet is missing since the first of the current tick */
+    bool is_rate_known, is_first_known;
+    bool is_idle_known; /* since_idle_bits does not depend on a rate that was not known */
+    bool is_whole;      /* no packet is missing since the first of the current tick */
     uint16_t clock_ms;
     int64_t last_id;
     int64_t tick_begin_ns, sent_ns; /* capture times of the first and the last packet of the current tick */
@@ -58,6 +60,7 @@ struct ue_saturation {
     int64_t since_start_bits; /* in the queue, above the least that the sender can have had at the first known rate */
     int64_t since_idle_bits;  /* in the queue, at least */
     int64_t later_bits;       /* sent in this tick, or in one before the next whose first packet is captured */
+    int64_t long_tick_ns;     /* nearly all ticks are no longer */
     int64_t short_tick_ns;    /* a quarter of the ticks is no longer */
     int64_t held_ns;          /* how long the latest packet may have waited in the network; without clocks */
     int64_t latest_begin_ns, latest_end_ns; /* of the latest span, in the time of counted_ns */
@@ -65,8 +68,9 @@ struct ue_saturation {
     uint16_t gaps[UE_SATURATION_GAPS]; /* between ticks with packets, by milliseconds, rounded up */
 };
 
-/* The rate from the current tick of the side on; its ticks before the first call had at most this rate, too. */
-void ue_saturation_set_rate(struct ue_saturation *side, int32_t bytes_per_s);
+/* The rate from the current tick of the side on. is_known: else it is at most this, and was so before the first call.
+ */
+void ue_saturation_set_rate(struct ue_saturation *side, int32_t bytes_per_s, bool is_known);
 
 /* Nothing is known of what the side sends next: another connection begins. What was counted stays. */
 void ue_saturation_stop(struct ue_saturation *side);
