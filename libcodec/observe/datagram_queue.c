@@ -12,6 +12,12 @@ static bool is_in_order(const struct ue_observer *observer) {
     return observer->options.order == UE_OBSERVER_IN_CAPTURE_ORDER;
 }
 
+/* Those that share a stream are not gathered, which keeps the order of its datagrams. */
+static bool is_gathered(const struct ue_observer *observer, const struct ue_connection *connection) {
+    return observer->options.gathered_max != 0 && observer->proven.count > observer->ungathered_max &&
+           !connection->is_moved && !connection->is_continued;
+}
+
 /* ---- adding ---- */
 
 static struct ue_waiting_datagram *copy(struct ue_observer *observer, const struct ue_waiting_datagram *datagram) {
@@ -65,7 +71,8 @@ bool ue_datagram_queue_add(struct ue_observer *observer, struct ue_connection *c
                                                     .bytes = captured->bytes};
     bool is_cut = captured->captured_bytes < captured->length_bytes;
     bool is_first = (is_in_order(observer) ? &observer->datagrams : &connection->datagrams)->count == 0;
-    if (is_first && !is_cut && ue_connection_is_ready(observer, connection)) {
+    bool must_wait = is_cut || is_gathered(observer, connection);
+    if (is_first && !must_wait && ue_connection_is_ready(observer, connection)) {
         observer->has_direct = true;
         return true;
     }
@@ -75,6 +82,7 @@ bool ue_datagram_queue_add(struct ue_observer *observer, struct ue_connection *c
     }
     push(observer, connection, waiting);
     ue_connection_update_turn(observer, connection);
+    observer->is_releasing |= !is_gathered(observer, connection);
     if (connection->datagrams.count == UE_DETECTION_HELD_MAX) {
         ue_connection_stop_waiting(observer, connection);
     }
@@ -91,11 +99,17 @@ static void free_datagram(struct ue_observer *observer, struct ue_waiting_datagr
     }
 }
 
+static struct ue_waiting_datagram *first_of_connection(struct ue_observer *observer) {
+    const struct ue_connection *connection = ue_list_first(&observer->ready);
+    observer->is_releasing |= observer->waiting_count >= observer->options.gathered_max;
+    observer->is_releasing &= connection != NULL;
+    return observer->is_releasing ? ue_list_first(&connection->datagrams) : NULL;
+}
+
 /* The first one that need not wait, or that is to be dropped; NULL: none. */
-static struct ue_waiting_datagram *first_ready(const struct ue_observer *observer) {
+static struct ue_waiting_datagram *first_ready(struct ue_observer *observer) {
     if (!is_in_order(observer)) {
-        const struct ue_connection *connection = ue_list_first(&observer->ready);
-        return connection != NULL ? ue_list_first(&connection->datagrams) : NULL;
+        return first_of_connection(observer);
     }
     struct ue_waiting_datagram *first = ue_list_first(&observer->datagrams);
     bool is_over = first != NULL && (ue_connection_is_ready(observer, first->connection) ||
@@ -138,6 +152,7 @@ static const struct ue_waiting_datagram *pop(struct ue_observer *observer) {
 }
 
 void ue_observer_flush(struct ue_observer *observer) {
+    observer->is_releasing = true;
     for (const struct ue_list_link *link = observer->datagrams.first; link != NULL; link = link->next) {
         ue_connection_stop_waiting(observer, ((struct ue_waiting_datagram *)link->element)->connection);
     }

@@ -5,6 +5,9 @@
 
 #include "libcodec/observe/observer_state.h"
 
+/* What is known of so few connections stays in the cache: their datagrams are not gathered. */
+#define UNGATHERED_MAX 32
+
 struct ue_observer *ue_observer_new(const struct ue_observer_options *options) {
     struct ue_observer *observer = options->allocator.resize(options->allocator.user, NULL, sizeof *observer);
     if (observer != NULL) {
@@ -13,6 +16,7 @@ struct ue_observer *ue_observer_new(const struct ue_observer_options *options) {
         observer->analysis_bytes_max = UE_OBSERVER_ANALYSIS_BYTES_MAX;
         observer->connections_max = UE_OBSERVER_CONNECTIONS_MAX;
         observer->pending_max = UE_OBSERVER_PENDING_MAX;
+        observer->ungathered_max = UNGATHERED_MAX;
         ue_connection_table_init(observer);
     }
     return observer;

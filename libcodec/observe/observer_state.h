@@ -85,7 +85,7 @@ struct ue_connection {
 struct ue_observer {
     struct ue_observer_options options;
     size_t analysis_bytes_max;
-    size_t connections_max, pending_max; /* constant, except in tests */
+    size_t connections_max, pending_max, ungathered_max; /* constant, except in tests */
     struct ue_hash_table pairs;
     struct ue_hash_table cookies;
     struct ue_address_pair *latest;  /* most datagrams come from the same pair as the one before */
@@ -100,6 +100,7 @@ struct ue_observer {
     struct ue_list datagrams;      /* waiting ones (IN_CAPTURE_ORDER) */
     struct ue_list waiting, ready; /* connections with waiting datagrams (BY_CONNECTION) */
     size_t waiting_count;
+    bool is_releasing;                      /* the gathered ones, until none is left */
     struct ue_waiting_datagram direct;      /* the latest one that was added */
     bool has_direct;                        /* it need not wait, and was not copied */
     struct ue_datagram_start start;         /* of the latest datagram, with the context of its connection */

@@ -514,6 +514,7 @@ static bool begin_session(void) {
         .allocator = session.memory.allocator,
         .hash_seed = 1,
         .order = session.options.order,
+        .gathered_max = session.options.gathered_max,
         .is_reread = session.options.is_reread,
         .settings = &session.options.settings,
         .choose = session.options.has_choose ? choose : NULL,
@@ -522,6 +523,9 @@ static bool begin_session(void) {
         .user_bytes = sizeof(struct connection_user),
     };
     session.observer = ue_observer_new(&options);
+    if (session.observer != NULL) {
+        session.observer->ungathered_max = 1;
+    }
     if (session.observer != NULL && session.options.connections_max != 0) {
         session.observer->connections_max = session.options.connections_max;
     }

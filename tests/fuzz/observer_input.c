@@ -27,6 +27,7 @@ struct observer_input_options observer_input_init(struct observer_input *input, 
         .memory_bytes = data[2] != 0 ? (size_t)data[2] * MEMORY_STEP_BYTES : SIZE_MAX,
         .connections_max = data[3],
         .pending_max = data[4],
+        .gathered_max = data[5] / UE_PROFILE_COUNT,
         .generation = ue_profile_at(data[5] % UE_PROFILE_COUNT),
     };
 }

@@ -22,6 +22,7 @@ struct observer_input_options {
     size_t memory_bytes;    /* SIZE_MAX: not limited */
     size_t connections_max; /* 0: the observer's own; likewise pending_max */
     size_t pending_max;
+    size_t gathered_max;
     const struct ue_profile *generation;
 };
 

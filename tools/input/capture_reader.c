@@ -48,6 +48,7 @@ static void start_observer(struct capture_reader *reader) {
     struct ue_observer_options options = {.allocator = observe_memory,
                                           .hash_seed = observe_random_seed(),
                                           .order = reader->order,
+                                          .gathered_max = UE_OBSERVER_GATHERED_MAX,
                                           .settings = &reader->wire.settings,
                                           .choose = wire_options_choose,
                                           .user = &reader->wire,

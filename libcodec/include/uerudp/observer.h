@@ -23,6 +23,9 @@ extern "C" {
 /* Limit of waiting datagrams of all connections together. */
 #define UE_OBSERVER_PENDING_MAX 16384u
 
+/* Limit of those that wait for others of their connection (gathered_max). */
+#define UE_OBSERVER_GATHERED_MAX (UE_OBSERVER_PENDING_MAX / 2)
+
 /* Limit of proven connections, and of those that are not proven yet. Above it, which only a flood of forged addresses
    causes, those that were silent the longest are forgotten. It does not apply if the datagrams are read again. */
 #define UE_OBSERVER_CONNECTIONS_MAX 65536u
@@ -94,7 +97,9 @@ struct ue_observer_options {
     struct ue_allocator allocator;
     uint64_t hash_seed; /* a secret random number, so that no peer can choose addresses that make tables slow */
     enum ue_observer_order order;
-    bool is_reread;                     /* the caller decodes datagrams again later: nothing that needs is forgotten */
+    size_t gathered_max; /* BY_CONNECTION, with many connections: datagrams are returned once this many wait, those of a
+                            connection together, which is faster; at most UE_OBSERVER_GATHERED_MAX; 0: at once */
+    bool is_reread;      /* the caller decodes datagrams again later: nothing that needs is forgotten */
     const struct ue_settings *settings; /* of connections that are not known yet; must outlive the observer */
     /* NULL, or fills *chosen, which holds the settings above, for a new connection; sender: side of the datagram that
        begins it. */
