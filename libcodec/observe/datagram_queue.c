@@ -14,8 +14,9 @@ static bool is_in_order(const struct ue_observer *observer) {
 
 /* Those that share a stream are not gathered, which keeps the order of its datagrams. */
 static bool is_gathered(const struct ue_observer *observer, const struct ue_connection *connection) {
-    return observer->options.gathered_max != 0 && observer->proven.count > observer->ungathered_max &&
-           !connection->is_moved && !connection->is_continued;
+    const struct ue_observer_options *options = &observer->options;
+    return options->gathered_max != 0 && options->order == UE_OBSERVER_BY_CONNECTION &&
+           observer->proven.count > observer->ungathered_max && !connection->is_moved && !connection->is_continued;
 }
 
 /* ---- adding ---- */

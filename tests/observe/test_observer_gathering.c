@@ -45,8 +45,8 @@ static void finish(struct gathering *g) {
 }
 
 /* With all clients connected, and nothing waiting. */
-static void begin(struct gathering *g, size_t gathered_max, unsigned clients) {
-    const struct ue_observer_options options = {.order = UE_OBSERVER_BY_CONNECTION, .gathered_max = gathered_max};
+static void begin_in_order(struct gathering *g, enum ue_observer_order order, size_t gathered_max, unsigned clients) {
+    const struct ue_observer_options options = {.order = order, .gathered_max = gathered_max};
     memset(g, 0, sizeof *g);
     g->clients = clients;
     observer_fixture_begin_with(&g->f, &options, SIZE_MAX);
@@ -58,6 +58,10 @@ static void begin(struct gathering *g, size_t gathered_max, unsigned clients) {
     }
     finish(g);
     g->returned.count = 0;
+}
+
+static void begin(struct gathering *g, size_t gathered_max, unsigned clients) {
+    begin_in_order(g, UE_OBSERVER_BY_CONNECTION, gathered_max, clients);
 }
 
 /* Each client, of which number 1 has this address, sends a packet. Returns the number of datagrams returned before the
@@ -94,6 +98,18 @@ static void those_of_few_connections_are_returned_at_once(void **state) {
     send_round(&g, 1);
     assert_int_equal(g.returned.count, 8);
     observer_fixture_end(&g.f);
+}
+
+static void those_in_another_order_are_returned_at_once(void **state) {
+    (void)state;
+    static struct gathering g;
+    static const enum ue_observer_order orders[] = {UE_OBSERVER_AT_ONCE, UE_OBSERVER_IN_CAPTURE_ORDER};
+    for (unsigned i = 0; i < 2; i++) {
+        begin_in_order(&g, orders[i], 1000, CLIENTS_MAX);
+        send_round(&g, 1);
+        assert_int_equal(g.returned.count, CLIENTS_MAX);
+        observer_fixture_end(&g.f);
+    }
 }
 
 static void none_waits_at_the_end(void **state) {
@@ -163,6 +179,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_of_a_connection_are_returned_together),
         cmocka_unit_test(those_of_few_connections_are_returned_at_once),
+        cmocka_unit_test(those_in_another_order_are_returned_at_once),
         cmocka_unit_test(none_waits_at_the_end),
         cmocka_unit_test(each_stream_has_the_same_order),
     };
