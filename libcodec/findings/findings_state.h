@@ -201,6 +201,15 @@ struct ue_rate_request {
     int32_t bytes_per_s;
 };
 
+/* A generation or handlers that the caller gave, and the first datagrams contradict. */
+struct ue_contradicted_settings {
+    struct ue_detection_contradiction contradiction;
+    uint64_t frame;    /* the first datagram of the connection; 0: there is no contradiction */
+    bool is_undecoded; /* as the latest datagram shows */
+    char given[UE_DETECTION_SETTINGS_CHARS];
+    char other[UE_DETECTION_SETTINGS_CHARS]; /* what is detected without them; empty: nothing */
+};
+
 struct ue_findings {
     struct ue_limited_allocator memory;
     const struct ue_findings_callbacks *callbacks; /* during a call */
@@ -224,6 +233,7 @@ struct ue_findings {
     struct ue_client_ids client_ids;
     struct ue_saturation saturation[2];
     struct ue_rate_request rate_request;
+    struct ue_contradicted_settings contradicted;
     uint64_t latest_packet_bytes; /* of the latest datagram, at least without what packet handlers write */
     uint32_t reliable_limit;      /* of the latest datagram; 0: not certain */
 };

@@ -14,9 +14,22 @@ static void report_malformed(const struct ue_findings *findings, const struct ue
     ue_findings_report(findings, &finding);
 }
 
+/* The settings that the first contradicted connection of the stream was given. */
+static void keep_contradiction(struct ue_findings *findings, const struct ue_observed_datagram *datagram) {
+    struct ue_contradicted_settings *settings = &findings->contradicted;
+    const struct ue_detection *detection = &datagram->record.connection->detection;
+    settings->is_undecoded = detection->result.is_undecoded;
+    if (settings->frame == 0 && ue_detection_contradicts(detection, &settings->contradiction)) {
+        settings->frame = datagram->frame;
+        ue_detection_given_text(detection, settings->given);
+        ue_detection_other_text(detection, settings->other);
+    }
+}
+
 void ue_side_totals_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                               const struct ue_decode_result *result) {
     struct ue_side_totals *side = &findings->totals[datagram->role];
+    keep_contradiction(findings, datagram);
     bool is_good = result->fault.status == UE_OK && !datagram->is_cut;
     side->cut += datagram->is_cut;
     side->packets += !result->is_handshake;
@@ -176,6 +189,25 @@ static void report_reordered(const struct ue_findings *findings, unsigned side) 
     }
 }
 
+/* Of both sides together, if the datagrams contradict what the caller gave. */
+static void report_unreadable(const struct ue_findings *findings, unsigned side) {
+    const struct ue_contradicted_settings *settings = &findings->contradicted;
+    uint64_t unreadable = findings->totals[side].unreadable;
+    if (settings->contradiction.datagrams == 0) {
+        report_count(findings, UE_FINDING_UNREADABLE, side, unreadable);
+    } else if (side == 0) {
+        bool has_other = settings->other[0] != '\0';
+        uint64_t count = unreadable + findings->totals[1].unreadable;
+        struct ue_finding finding = ue_finding_of_count(
+            has_other ? UE_FINDING_CONTRADICTED : UE_FINDING_CONTRADICTED_ONLY, side, count, settings->frame);
+        ue_finding_set(&finding, UE_VALUE_OTHERS, settings->contradiction.missed);
+        ue_finding_set(&finding, UE_VALUE_OF, settings->contradiction.datagrams);
+        finding.text = settings->given;
+        finding.other_text = settings->other;
+        ue_findings_report(findings, &finding);
+    }
+}
+
 void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
     struct ue_side_totals *totals = &findings->totals[side];
     bool is_alone =
@@ -194,6 +226,6 @@ void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
                       totals->not_captured_ns);
     report_count(findings, UE_FINDING_ONE_WAY, side, is_alone ? totals->datagrams : 0);
     report_count(findings, UE_FINDING_OPAQUE, side, totals->opaque);
-    report_count(findings, UE_FINDING_UNREADABLE, side, totals->unreadable);
+    report_unreadable(findings, side);
     report_count(findings, UE_FINDING_CUT, side, side == 0 ? totals->cut + findings->totals[1].cut : 0);
 }

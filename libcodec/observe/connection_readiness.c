@@ -20,8 +20,36 @@ void ue_connection_update_turn(struct ue_observer *observer, struct ue_connectio
     }
 }
 
-void ue_connection_stop_waiting(struct ue_observer *observer, struct ue_connection *connection) {
+void ue_connection_begin_comparison(struct ue_observer *observer, struct ue_connection *connection) {
+    struct ue_detection *detection = &connection->shown.detection;
+    struct ue_detection *automatic = NULL;
+    if (observer->options.order != UE_OBSERVER_AT_ONCE && !observer->options.is_reread) {
+        automatic = ue_observer_allocate(observer, sizeof *automatic);
+    }
+    if (automatic != NULL && ue_detection_compare_given(detection, automatic)) {
+        automatic->settings.decryptor = detection->settings.decryptor;
+        connection->automatic = automatic;
+    } else {
+        ue_observer_deallocate(observer, automatic);
+    }
+}
+
+void ue_connection_end_comparison(struct ue_observer *observer, struct ue_connection *connection) {
+    if (connection->shown.detection.is_released) {
+        ue_observer_deallocate(observer, connection->automatic);
+        connection->automatic = NULL;
+    }
+}
+
+void ue_connection_end_detection(struct ue_connection *connection) {
+    if (connection->automatic != NULL) {
+        ue_detection_release(connection->automatic);
+    }
     ue_detection_release(&connection->shown.detection);
+}
+
+void ue_connection_stop_waiting(struct ue_observer *observer, struct ue_connection *connection) {
+    ue_connection_end_detection(connection);
     connection->patience = 0;
     ue_connection_update_turn(observer, connection);
 }
@@ -32,6 +60,7 @@ static void free_connection(struct ue_observer *observer, struct ue_connection *
         decryption->end(decryption->user, connection->decryptor);
     }
     ue_stream_leave(observer, connection);
+    ue_observer_deallocate(observer, connection->automatic);
     ue_observer_deallocate(observer, connection);
 }
 

@@ -137,6 +137,7 @@ static void begin_detection(struct ue_observer *observer, struct ue_connection *
     if (connection->decryptor != NULL) {
         shown->decryptor = shown->detection.settings.decryptor = connection->decryptor;
     }
+    ue_connection_begin_comparison(observer, connection);
 }
 
 static struct ue_connection *add_connection(struct ue_observer *observer, struct ue_address_pair *pair,
@@ -201,6 +202,9 @@ static struct ue_connection *begin_session(struct ue_observer *observer, struct 
         return NULL;
     }
     ue_detection_begin_session(&next->shown.detection, &earlier);
+    if (next->shown.detection.given.automatic != NULL) {
+        ue_detection_begin_session(next->automatic, former->automatic);
+    }
     if (is_failed_attempt(former, earlier.possible)) {
         repeat_attempt(observer, next, former);
     } else if (former->shown.is_proven) {
@@ -395,12 +399,27 @@ static void detect_cut(struct ue_detection *detection, const struct ue_captured_
     ue_detection_feed_truncated(detection, side, &head, decode);
 }
 
+/* The detection without what the caller gave sees each datagram first. */
+static void detect_automatically(const struct ue_connection *connection, const struct ue_captured_datagram *captured,
+                                 unsigned side, const struct ue_handshake_match *match) {
+    struct ue_decode_state ignored;
+    if (connection->automatic == NULL) {
+        return;
+    }
+    if (captured->captured_bytes < captured->length_bytes) {
+        detect_cut(connection->automatic, captured, side, &ignored);
+    } else {
+        ue_detection_feed(connection->automatic, side, captured->bytes, captured->captured_bytes, match, &ignored);
+    }
+}
+
 static void detect(struct ue_observer *observer, struct ue_connection *connection,
                    const struct ue_captured_datagram *captured, unsigned side, const struct ue_handshake_match *match,
                    struct ue_decode_state *decode) {
     const struct ue_decryption *decryption = observer->options.decryption;
     struct ue_detection *detection = &connection->shown.detection;
     observer->start.is_valid = false;
+    detect_automatically(connection, captured, side, match);
     if (captured->captured_bytes < captured->length_bytes) {
         detect_cut(detection, captured, side, decode);
         return;
@@ -440,10 +459,11 @@ static bool is_accepted(struct ue_connection *connection, const struct ue_captur
 }
 
 /* Every accepted datagram counts, also those that are no evidence of the generation. */
-static void count(struct ue_connection *connection) {
+static void count(struct ue_observer *observer, struct ue_connection *connection) {
     if (++connection->shown.datagrams == UE_DETECTION_HELD_MAX) {
-        ue_detection_release(&connection->shown.detection);
+        ue_connection_end_detection(connection);
     }
+    ue_connection_end_comparison(observer, connection);
 }
 
 static void learn_progress(struct ue_connection *connection, unsigned side, bool is_handshake) {
@@ -462,7 +482,7 @@ static struct ue_connection *accept(struct ue_observer *observer, struct ue_conn
     bool is_proven = connection->shown.is_proven;
     detect(observer, connection, captured, side, match, decode);
     if (decode->is_echo) {
-        count(connection);
+        count(observer, connection);
         return connection;
     }
     if (!is_proven && (captured->is_ours || is_proof(observer, connection->pair, captured, side, match))) {
@@ -481,7 +501,7 @@ static struct ue_connection *accept(struct ue_observer *observer, struct ue_conn
         ue_list_move_to_end(&observer->unproven, &connection->used);
     }
     learn_progress(connection, side, match != NULL);
-    count(connection);
+    count(observer, connection);
     if (match != NULL) {
         feed_restart(observer, connection, side, match);
         if (match->has_cookie) {

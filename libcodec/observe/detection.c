@@ -5,6 +5,7 @@
 #include "libcodec/base/fnv1a.h"
 #include "libcodec/observe/detection_cut.h"
 #include "libcodec/observe/detection_evidence.h"
+#include "libcodec/observe/detection_given.h"
 #include "libcodec/observe/detection_handlers.h"
 #include "libcodec/observe/detection_magic.h"
 #include "libcodec/observe/detection_session_start.h"
@@ -20,19 +21,39 @@ void ue_detection_init(struct ue_detection *detection, const struct ue_settings 
     detection->possible = UE_PROFILE_ALL;
     detection->result.candidates = UE_PROFILE_ALL;
     if (generation != NULL) {
-        unsigned row = (unsigned)ue_profile_index(generation);
         detection->custom = generation;
         detection->is_given = true;
-        ue_detection_choose(detection, row, 0, (uint16_t)(1u << row), UE_DETECTION_REASON_SETTING);
-        detection->result.features = generation->features;
-        detection->result.ids = generation->handshake == UE_HANDSHAKE_V;
+        ue_detection_choose_given(detection);
         ue_detection_release(detection);
     }
 }
 
+bool ue_detection_compare_given(struct ue_detection *detection, struct ue_detection *automatic) {
+    struct ue_settings settings = detection->settings;
+    bool has_unknown = false;
+    for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
+        has_unknown |= settings.handlers[i] == UE_HANDLER_UNKNOWN;
+    }
+    bool has_handlers = settings.handlers[0] != UE_HANDLER_NONE;
+    if (has_unknown || (!detection->is_given && !has_handlers)) {
+        return false;
+    }
+    if (!detection->is_given) {
+        memset(settings.handlers, 0, sizeof settings.handlers);
+    }
+    ue_detection_init(automatic, &settings, NULL, detection->given_side);
+    detection->given.automatic = automatic;
+    detection->given.has_handlers = has_handlers;
+    detection->is_released = false;
+    detection->detection = UE_DETECTION_STATE_OPEN;
+    return true;
+}
+
 void ue_detection_release(struct ue_detection *detection) {
     if (!detection->is_released) {
-        ue_detection_apply_handlers(detection);
+        if (!ue_detection_reject_given(detection)) {
+            ue_detection_apply_handlers(detection);
+        }
         int votes = detection->server_votes[detection->result.profile];
         if (detection->server_side < 0 && votes != 0) {
             detection->server_side = votes > 0;
@@ -99,7 +120,8 @@ static void learn_handshake(struct ue_detection *detection, unsigned side, const
     detection->has_sure_form |= !match->restart;
     detection->ids = match->ids;
     if (detection->is_given) {
-        detection->result.ids = match->ids && detection->custom->handshake == UE_HANDSHAKE_V;
+        bool is_detected = detection->result.is_undecoded;
+        detection->result.ids = match->ids && (is_detected || detection->custom->handshake == UE_HANDSHAKE_V);
         return;
     }
     uint16_t common = detection->possible & match->profiles;
@@ -318,6 +340,11 @@ static bool learn_initial(struct ue_detection *detection, unsigned side, const u
     return is_same;
 }
 
+static bool is_certain(const struct ue_detection *detection) {
+    bool is_compared = detection->given.automatic != NULL;
+    return is_compared ? ue_detection_given_is_certain(detection) : ue_detection_is_certain(detection);
+}
+
 void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes,
                        const struct ue_handshake_match *match, struct ue_decode_state *state) {
     *state = (struct ue_decode_state){.is_held = !detection->is_released, .side = (uint8_t)side};
@@ -353,9 +380,11 @@ void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint
         ue_detection_check_packet(detection, side, bytes, size_bytes); /* may be a packet of another generation */
     }
     state->direction = (uint8_t)ue_detection_direction(detection, side);
+    if (state->number != 0 && !state->is_other_session) {
+        ue_detection_compare_datagram(detection, side, bytes, size_bytes, match);
+    }
     state->result = detection->result;
-    if (!detection->is_released &&
-        (ue_detection_is_certain(detection) || detection->datagrams >= UE_DETECTION_HELD_MAX)) {
+    if (!detection->is_released && (is_certain(detection) || detection->datagrams >= UE_DETECTION_HELD_MAX)) {
         ue_detection_release(detection);
     }
 }
@@ -409,7 +438,9 @@ bool ue_detection_is_new_connection(const struct ue_detection *detection, const 
 
 void ue_detection_begin_session(struct ue_detection *detection, const struct ue_detection *earlier) {
     const struct ue_decryptor *decryptor = detection->settings.decryptor;
+    const struct ue_detection *automatic = detection->given.automatic;
     *detection = *earlier;
+    detection->given.automatic = earlier->given.automatic != NULL ? automatic : NULL;
     detection->settings.decryptor = detection->resolved.settings.decryptor = decryptor;
     detection->datagrams--; /* it is fed again */
     ue_detection_follow(detection, earlier);
@@ -422,6 +453,7 @@ void ue_detection_begin_session(struct ue_detection *detection, const struct ue_
 
 void ue_detection_adopt(struct ue_detection *detection, const struct ue_detection *earlier) {
     ue_detection_adopt_handlers(detection, earlier);
+    ue_detection_adopt_given(detection, earlier);
     if (!detection->is_given) {
         uint16_t common = detection->possible & earlier->result.candidates;
         detection->possible = common != 0 ? common : detection->possible;
@@ -463,6 +495,7 @@ const char *ue_detection_reason_text(enum ue_detection_reason reason) {
     static const char *const texts[UE_DETECTION_REASON_COUNT] = {
         [UE_DETECTION_REASON_NONE] = "no packet tells them apart yet, oldest possible",
         [UE_DETECTION_REASON_SETTING] = "given as a setting",
+        [UE_DETECTION_REASON_CONTRADICTED] = "given as a setting that the first datagrams contradict",
         [UE_DETECTION_REASON_HANDSHAKE] = "only generation with this form of handshake",
         [UE_DETECTION_REASON_DECODING_MATCH] =
             "of the generations whose bunches end at the terminator, the oldest that decodes most datagrams",

@@ -106,7 +106,7 @@ static void learn_server(struct ue_detection *detection) {
 }
 
 static bool is_possible(const struct ue_detection *detection, unsigned row) {
-    return (detection->possible >> row & 1) != 0;
+    return detection->is_given ? row == ue_profile_index(detection->custom) : (detection->possible >> row & 1) != 0;
 }
 
 /* The profiles that match well enough with a variant, and most often. *bunches: number of matches with bunches. */
@@ -202,7 +202,20 @@ static void choose_closest(struct ue_detection *detection) {
         !is_single && detection->trials >= TRIALS_MIN && detection->fits[best][variant] < detection->trials / 2;
 }
 
+/* Packets only show whether they match the generation that the caller gave. */
+static void decide_given(struct ue_detection *detection) {
+    unsigned bunches;
+    if (detection->trials != 0 && best_profiles(detection, 0, &bunches) != 0) {
+        ue_detection_choose_given(detection);
+        detection->evidence = (uint16_t)bunches;
+    }
+}
+
 void ue_detection_decide(struct ue_detection *detection) {
+    if (detection->is_given) {
+        decide_given(detection);
+        return;
+    }
     if (detection->trials == 0) {
         bool single = ue_profile_same_wire(detection->possible);
         ue_detection_choose(detection, ue_profile_mask_oldest(detection->possible), 0, detection->possible,
@@ -323,7 +336,7 @@ static void try_all(struct ue_detection *detection, unsigned side, const uint8_t
             try_profile(detection, row, 0, side, bytes, size_bytes, &attempt[row]);
         }
     }
-    bool vary = !ue_detection_settings_suffice(detection);
+    bool vary = !detection->is_given && !ue_detection_settings_suffice(detection);
     detection->variant_trials += vary;
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         if (vary && is_possible(detection, row)) {
@@ -402,6 +415,9 @@ static void repeat_detection(struct ue_detection *detection, unsigned side, cons
 
 void ue_detection_retry_undecoded(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
                                   size_t size_bytes) {
+    if (detection->given.is_final) {
+        return;
+    }
     if (detection->pause != 0) {
         detection->pause--;
         return;

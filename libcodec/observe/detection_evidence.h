@@ -43,6 +43,9 @@ const struct ue_context *ue_detection_resolve(struct ue_detection *detection, un
 void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsigned variant, uint16_t candidates,
                          enum ue_detection_reason reason);
 
+/* Chooses the generation that the caller gave. */
+void ue_detection_choose_given(struct ue_detection *detection);
+
 /* ---- detection_evidence.c ---- */
 
 /* Chooses a result from the counts. */

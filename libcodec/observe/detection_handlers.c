@@ -135,6 +135,10 @@ static enum chain_evidence read_with(const struct ue_context *x, const uint8_t *
     return !match.has_bunches ? EVIDENCE_NONE : head.handlers.is_opaque ? EVIDENCE_OPENED : EVIDENCE_READ;
 }
 
+bool ue_detection_has_handlers(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes) {
+    return read_with(context, bytes, size_bytes) != EVIDENCE_MISSED;
+}
+
 static enum chain_evidence try_profile(const struct ue_detection *detection, const struct ue_profile *profile,
                                        const struct ue_settings *settings, unsigned side, const uint8_t *bytes,
                                        size_t size_bytes) {
@@ -235,14 +239,13 @@ bool ue_detection_is_unreadable(const struct ue_detection *detection) {
 }
 
 bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_handler chain[UE_HANDLERS_MAX]) {
-    bool is_applied = detection->handlers.is_applied;
+    bool is_applied = detection->handlers.is_applied && !detection->given.has_handlers;
     unsigned found = is_applied ? 0 : find_chain(detection);
     chain_at(&detection->settings, found, chain);
     return (is_applied && chain[0] != UE_HANDLER_NONE) || found != 0;
 }
 
-/* What the packets showed without the handlers is void. */
-static void forget_packets(struct ue_detection *detection) {
+void ue_detection_forget_packets(struct ue_detection *detection) {
     ue_detection_restart(detection);
     memset(detection->headers, 0, sizeof detection->headers);
     memcpy(detection->sides, detection->first_sides, sizeof detection->sides);
@@ -259,16 +262,16 @@ static void apply(struct ue_detection *detection, unsigned found, uint16_t rows)
     chain_at(&detection->settings, found, chain);
     memcpy(detection->settings.handlers, chain, sizeof detection->settings.handlers);
     detection->handlers.is_applied = true;
-    forget_packets(detection);
+    ue_detection_forget_packets(detection);
     ue_detection_decide(detection);
-    if (rows != 0 && rows != detection->possible) {
+    if (rows != 0 && !detection->is_given && rows != detection->possible) {
         ue_detection_choose(detection, ue_profile_mask_oldest(rows), 0, rows,
                             ue_profile_same_wire(rows) ? UE_DETECTION_REASON_ONLY_MATCH
                                                        : UE_DETECTION_REASON_OLDEST_MATCH);
     }
 }
 
-static void leave_undecoded(struct ue_detection *detection) {
+void ue_detection_leave_undecoded(struct ue_detection *detection) {
     detection->result.is_undecoded = true;
     apply(detection, 0, 0);
     if (detection->result.reason == UE_DETECTION_REASON_NONE) {
@@ -281,7 +284,7 @@ void ue_detection_apply_handlers(struct ue_detection *detection) {
     if (found != 0) {
         apply(detection, found, detection->possible & (uint16_t)~detection->handlers.misfits[found]);
     } else if (detection->settings.handlers[0] == UE_HANDLER_NONE && is_unreadable(detection)) {
-        leave_undecoded(detection);
+        ue_detection_leave_undecoded(detection);
     }
 }
 
@@ -302,6 +305,6 @@ void ue_detection_adopt_handlers(struct ue_detection *detection, const struct ue
         memcpy(detection->settings.handlers, earlier->settings.handlers, sizeof detection->settings.handlers);
         detection->handlers.is_applied = true;
         detection->result.is_undecoded = earlier->result.is_undecoded;
-        forget_packets(detection);
+        ue_detection_forget_packets(detection);
     }
 }

@@ -11,6 +11,17 @@
 void ue_detection_observe_handlers(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
                                    size_t size_bytes);
 
+/* Whether a packet can be read with the handlers of a context, or has the form of their encrypted or compressed
+ * content.
+ */
+bool ue_detection_has_handlers(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes);
+
+/* Decodes no packet from now on, nor of those that are held. */
+void ue_detection_leave_undecoded(struct ue_detection *detection);
+
+/* Forgets what packets showed with other handlers. */
+void ue_detection_forget_packets(struct ue_detection *detection);
+
 /* Applies the handlers that were found, if the settings have none, to all datagrams before the release and after it. */
 void ue_detection_apply_handlers(struct ue_detection *detection);
 

@@ -37,6 +37,14 @@ void ue_detection_choose(struct ue_detection *detection, unsigned profile, unsig
     }
 }
 
+void ue_detection_choose_given(struct ue_detection *detection) {
+    const struct ue_profile *given = detection->custom;
+    unsigned row = (unsigned)ue_profile_index(given);
+    ue_detection_choose(detection, row, 0, (uint16_t)(1u << row), UE_DETECTION_REASON_SETTING);
+    detection->result.features = given->features;
+    detection->result.ids = given->handshake == UE_HANDSHAKE_V && ue_detection_has_ids(detection, row);
+}
+
 unsigned ue_profile_mask_oldest(uint16_t mask) {
     return mask != 0 ? (unsigned)__builtin_ctz(mask) : 0;
 }
@@ -47,7 +55,8 @@ void ue_detection_context_for(const struct ue_detection *detection, const struct
     if (result->is_undecoded) {
         settings.handlers[0] = UE_HANDLER_UNKNOWN;
     }
-    const struct ue_profile *profile = detection->custom != NULL ? detection->custom : ue_profile_at(result->profile);
+    bool is_given = detection->custom != NULL && !result->is_undecoded;
+    const struct ue_profile *profile = is_given ? detection->custom : ue_profile_at(result->profile);
     ue_context_init(context, profile, &settings);
     context->direction = direction;
     context->ids = result->ids;

@@ -60,9 +60,10 @@ struct ue_connection {
     struct ue_address_pair *pair;        /* NULL: another connection follows on its addresses */
     struct ue_stream *stream;            /* NULL: not tracked yet */
     struct ue_decryptor *decryptor;
-    struct ue_list_link used; /* in proven or unproven */
-    struct ue_list_link turn; /* in waiting or ready; see order */
-    struct ue_list datagrams; /* waiting ones (BY_CONNECTION) */
+    struct ue_detection *automatic; /* without the generation and handlers that the caller gave; NULL: not compared */
+    struct ue_list_link used;       /* in proven or unproven */
+    struct ue_list_link turn;       /* in waiting or ready; see order */
+    struct ue_list datagrams;       /* waiting ones (BY_CONNECTION) */
     struct ue_connection_cookie cookies[UE_CONNECTION_COOKIES];
     unsigned cookie_count; /* at most UE_CONNECTION_COOKIES */
     unsigned cookie_next;  /* index of the next one, which replaces the oldest */
@@ -139,6 +140,15 @@ bool ue_connection_is_hopeless(const struct ue_connection *connection);
 
 /* To be called whenever a connection may have become ready or hopeless. */
 void ue_connection_update_turn(struct ue_observer *observer, struct ue_connection *connection);
+
+/* Compares what the caller gave with the first datagrams of a new connection, which wait for that. Not if datagrams are
+   returned at once, whose ends the caller knows, and not if they are read again: then the first pass shows what was
+   given without waiting. Ends that after the release. */
+void ue_connection_begin_comparison(struct ue_observer *observer, struct ue_connection *connection);
+void ue_connection_end_comparison(struct ue_observer *observer, struct ue_connection *connection);
+
+/* Releases the detection of a connection. */
+void ue_connection_end_detection(struct ue_connection *connection);
 
 /* Ends the waiting of a connection for a certain generation, a proof or an earlier connection. */
 void ue_connection_stop_waiting(struct ue_observer *observer, struct ue_connection *connection);

@@ -205,6 +205,7 @@ static void finish_plots(const struct trace_command *t, const struct capture_rea
 
 static enum cli_exit draw(struct trace_command *t, const struct capture_reader *reader) {
     enum cli_exit status = capture_reader_exit_status(reader);
+    capture_summary_print_contradictions(&reader->summary);
     return write_all(t) ? status : CLI_EXIT_UNUSABLE;
 }
 

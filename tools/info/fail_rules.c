@@ -188,6 +188,11 @@ static bool reaches(const struct fail_rule *rule, const struct ue_finding *findi
            is_known(finding, rule->measure) && measured(finding, rule->measure) >= rule->limit;
 }
 
+/* Nothing that a rule names is known of such a connection. */
+static bool is_contradiction(enum ue_finding_id id) {
+    return id == UE_FINDING_CONTRADICTED || id == UE_FINDING_CONTRADICTED_ONLY;
+}
+
 static bool matches(const struct fail_rule *rule, const struct ue_finding *finding) {
     if (rule->is_severity) {
         return ue_finding_rows[finding->id].severity <= rule->severity;
@@ -196,7 +201,7 @@ static bool matches(const struct fail_rule *rule, const struct ue_finding *findi
 }
 
 bool info_fail_rules_match(const struct info_fail_rules *rules, const struct ue_finding *finding) {
-    bool is_match = false;
+    bool is_match = is_contradiction(finding->id);
     if (rules == NULL || rules->rules == NULL) {
         return ue_finding_rows[finding->id].severity == UE_SEVERITY_ERROR;
     }

@@ -382,5 +382,6 @@ void capture_reader_print_totals(struct capture_reader *reader) {
 }
 
 enum cli_exit capture_reader_exit_status(const struct capture_reader *reader) {
-    return reader->worst == CLI_EXIT_OK && reader->summary.malformed != 0 ? CLI_EXIT_MALFORMED : reader->worst;
+    bool is_suspect = reader->summary.malformed != 0 || capture_summary_is_contradicted(&reader->summary);
+    return reader->worst == CLI_EXIT_OK && is_suspect ? CLI_EXIT_MALFORMED : reader->worst;
 }

@@ -108,6 +108,43 @@ static void print_magic(const struct ue_observed_connection *connection) {
     }
 }
 
+/* Names the options that the first datagrams contradict, and what is detected without them. */
+static void print_contradiction(const struct ue_observed_connection *connection) {
+    const struct ue_detection *detection = &connection->detection;
+    struct ue_detection_contradiction contradiction;
+    char given[UE_DETECTION_SETTINGS_CHARS], other[UE_DETECTION_SETTINGS_CHARS];
+    if (!ue_detection_contradicts(detection, &contradiction)) {
+        return;
+    }
+    struct ue_detection_contradicted_options which = ue_detection_contradicted_options(detection);
+    const char *options = which.generation && which.handlers ? "--generation and --handlers"
+                          : which.generation                 ? "--generation"
+                                                             : "--handlers";
+    fprintf(stderr,
+            "stream %" PRIu32 ": %u of the first %u datagrams %s not match %s (%s), so that no packet is decoded",
+            connection->stream, contradiction.missed, contradiction.datagrams,
+            contradiction.missed == 1 ? "does" : "do", ue_detection_given_text(detection, given), options);
+    if (ue_detection_other_text(detection, other) != NULL) {
+        fprintf(stderr, "; without %s, %s is detected", options, other);
+    }
+    fputc('\n', stderr);
+}
+
+void capture_summary_print_contradictions(const struct capture_summary *summary) {
+    for (size_t i = 0; i < summary->listed; i++) {
+        print_contradiction(summary->listings[i].latest);
+    }
+}
+
+bool capture_summary_is_contradicted(const struct capture_summary *summary) {
+    struct ue_detection_contradiction ignored;
+    bool is_contradicted = false;
+    for (size_t i = 0; i < summary->listed; i++) {
+        is_contradicted |= ue_detection_contradicts(&summary->listings[i].latest->detection, &ignored);
+    }
+    return is_contradicted;
+}
+
 /* Prints the value for --handlers, and whether the key is wrong. */
 static void print_handlers(const struct ue_observed_connection *connection) {
     const struct ue_detection *detection = &connection->detection;
@@ -117,11 +154,12 @@ static void print_handlers(const struct ue_observed_connection *connection) {
         fprintf(stderr, "stream %" PRIu32 ": looks like --handlers %s\n", connection->stream,
                 ue_handlers_text(chain, text));
     }
-    if (ue_detection_is_unreadable(detection)) {
+    struct ue_detection_contradiction ignored;
+    if (ue_detection_is_unreadable(detection) && !ue_detection_contradicts(detection, &ignored)) {
         fprintf(stderr,
                 "stream %" PRIu32
                 ": most of the first packets match neither a generation nor known handlers, so that none "
-                "is decoded; --generation tries to\n",
+                "is decoded\n",
                 connection->stream);
     }
     if (detection->decrypted == 0 && detection->encrypted > connection->datagrams / 2) {
@@ -215,6 +253,7 @@ void capture_summary_print_totals(struct capture_summary *summary, const struct 
                                   const struct ue_observer *observer) {
     uint64_t streams = ue_observer_stream_count(observer);
     progress_line_erase(&summary->progress);
+    capture_summary_print_contradictions(summary);
     for (size_t i = 0; i < summary->listed; i++) {
         print_magic(summary->listings[i].latest);
         print_handlers(summary->listings[i].latest);

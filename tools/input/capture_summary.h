@@ -47,6 +47,13 @@ void capture_summary_format_bounds(const struct ue_detection_result *result, cha
 struct capture_summary_connection *capture_summary_on_datagram(struct capture_summary *summary,
                                                                const struct input_datagram *captured);
 
+/* Whether the first datagrams of a connection that is listed contradict the generation or the handlers of the options.
+ */
+bool capture_summary_is_contradicted(const struct capture_summary *summary);
+
+/* Names these options, and what is detected without them; part of the totals. */
+void capture_summary_print_contradictions(const struct capture_summary *summary);
+
 /* Removes the references to connections. */
 void capture_summary_clear(struct capture_summary *summary, struct ue_observer *observer);
 

@@ -21,6 +21,8 @@ extern "C" {
 enum ue_detection_reason {
     UE_DETECTION_REASON_NONE,           /* no packet tells the possible ones apart yet: the oldest */
     UE_DETECTION_REASON_SETTING,        /* the caller gave the generation */
+    UE_DETECTION_REASON_CONTRADICTED,   /* and the first datagrams contradict that, see ue_detection_compare_given; the
+                                           profile is that with which handshake messages are decoded */
     UE_DETECTION_REASON_HANDSHAKE,      /* only this profile sends such a handshake */
     UE_DETECTION_REASON_ONLY_MATCH,     /* the only profile in which the bunches end at the terminator */
     UE_DETECTION_REASON_OLDEST_MATCH,   /* the oldest of several profiles that match */
@@ -113,6 +115,22 @@ struct ue_detection_handlers {
     bool is_applied;                           /* the settings have the chain that was found; they had none */
 };
 
+/* Comparison of the generation and the handlers that the caller gave with the first datagrams. */
+struct ue_detection_given {
+    const struct ue_detection *automatic; /* see ue_detection_compare_given; NULL: nothing is compared */
+    bool has_handlers;                    /* the caller gave handlers */
+    bool is_contradicted;                 /* the datagrams contradict them: no packet is decoded */
+    bool is_final;                        /* whatever packets follow, because other settings match better */
+    uint8_t packets;                      /* compared */
+    uint8_t handshakes;                   /* messages with a cookie, compared with the generation */
+    uint8_t contrary_handshakes;          /* of them, those that only other generations send */
+    uint8_t missed[UE_PROFILE_COUNT];     /* packets that do not match, with each profile that may be spoken */
+    uint8_t faults[UE_PROFILE_COUNT];     /* of them, those that cannot be decoded */
+    bool has_other;                       /* that detection has the result `other` */
+    struct ue_detection_result other;
+    enum ue_handler other_handlers[UE_HANDLERS_MAX];
+};
+
 /* Search for the packets of a replay, in the first datagrams. */
 struct ue_detection_replay {
     uint8_t datagrams; /* all of one side, and all with whole bunches */
@@ -182,6 +200,7 @@ struct ue_detection {
     uint64_t decrypted; /* of them */
     struct ue_detection_magic magic;
     struct ue_detection_handlers handlers;
+    struct ue_detection_given given;
     struct ue_detection_replay replay;
     struct ue_detection_side sides[2];
     struct ue_detection_side first_sides[2]; /* before the first packet */
@@ -196,6 +215,13 @@ struct ue_detection {
    or 1 when known, else -1. */
 void ue_detection_init(struct ue_detection *detection, const struct ue_settings *settings,
                        const struct ue_profile *generation, int server_side);
+
+/* Call after ue_detection_init to compare the generation and the handlers that the caller gave with the first
+   datagrams, which then wait for the release: it finds whether they are contradicted. automatic is initialised here to
+   detect without the generation, or if there is none, without the handlers. Feed each datagram to it first, and release
+   it first; it must stay valid until this detection is released. Returns false if the caller gave neither, or the
+   handler `unknown`: then nothing is compared. */
+bool ue_detection_compare_given(struct ue_detection *detection, struct ue_detection *automatic);
 
 /* Processes one datagram from side 0 or 1. match: the result of ue_profile_match_handshake, or NULL when it is no
    handshake message. */
@@ -276,6 +302,30 @@ bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_ha
    long as those that follow match none, of which up to UE_DETECTION_HELD_MAX in a row are tried at growing distances.
  */
 bool ue_detection_is_unreadable(const struct ue_detection *detection);
+
+/* How the settings that the caller gave were contradicted. */
+struct ue_detection_contradiction {
+    unsigned datagrams; /* compared */
+    unsigned missed;    /* of them, those that do not match */
+};
+
+/* Whether the first datagrams contradict the generation or the handlers that the caller gave: most of the packets do
+   not match them; or without them each one matches, and with them some cannot be decoded; or the handshake is of
+   another generation, which no fewer packets match. Then no packet is decoded, as with ue_detection_is_unreadable. */
+bool ue_detection_contradicts(const struct ue_detection *detection, struct ue_detection_contradiction *contradiction);
+
+/* Which of them: not the handlers, if the detection with them finds another generation. */
+struct ue_detection_contradicted_options {
+    bool generation, handlers;
+};
+struct ue_detection_contradicted_options ue_detection_contradicted_options(const struct ue_detection *detection);
+
+#define UE_DETECTION_SETTINGS_CHARS (UE_RANGE_CHARS + UE_HANDLERS_CHARS + 32)
+
+/* What is contradicted, and what the detection finds without it, for display: "generation 5.1", "handlers oodle",
+   "generation 5.4 without handlers". The second is NULL if it finds nothing. Both return text. */
+const char *ue_detection_given_text(const struct ue_detection *detection, char text[UE_DETECTION_SETTINGS_CHARS]);
+const char *ue_detection_other_text(const struct ue_detection *detection, char text[UE_DETECTION_SETTINGS_CHARS]);
 
 /* Bounds of a game that differ from the engine's, as settings; 0: the engine's. */
 struct ue_detection_bounds {

@@ -99,7 +99,8 @@ struct ue_observer_options {
     enum ue_observer_order order;
     size_t gathered_max; /* BY_CONNECTION, with many connections: datagrams are returned once this many wait, those of a
                             connection together, which is faster; at most UE_OBSERVER_GATHERED_MAX; 0: at once */
-    bool is_reread;      /* the caller decodes datagrams again later: nothing that needs is forgotten */
+    bool is_reread;      /* the caller decodes datagrams again later: nothing that needs is forgotten, and
+                            generations and handlers that were given are not compared with datagrams */
     const struct ue_settings *settings; /* of connections that are not known yet; must outlive the observer */
     /* NULL, or fills *chosen, which holds the settings above, for a new connection; sender: side of the datagram that
        begins it. */

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A generation or handlers that are given and wrong: nothing is concluded from packets that decode by chance. Beside it,
+given ones that are right, with damaged, few, cut and encrypted datagrams."""
+import itertools
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import traffic
+
+GENERATIONS = ("4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.24", "4.25", "5.1", "5.4", "5.5", "5.8")
+HANDLERS = ("oodle", "aesgcm", "aesgcm-bytes", "aes-ecb", "dtls", "reliability", "oodle,aesgcm")
+GAME = ("game", "--duration=2", "--seed=3")
+SAME_PACKETS = ({"4.13", "4.14"}, {"4.22", "4.24"})  # a short capture may not tell these apart
+CUTS = (60, 90, 120, 200)
+
+
+def run(command, frames, *options):
+    """Exit status, output and errors."""
+    result = subprocess.run([os.environ["UERUDP_PROGRAM"], command, *options, "-"], input=traffic.write(frames),
+                            capture_output=True, timeout=60, check=False)
+    return result.returncode, result.stdout.decode(), result.stderr.decode()
+
+
+def info(frames, *options):
+    connection, = traffic.lines("info", "--json", "--findings=1000", *options, frames=frames)
+    return connection
+
+
+def findings(connection):
+    return sorted((finding["kind"], finding["severity"], finding["text"]) for finding in connection["findings"])
+
+
+class Wrong(unittest.TestCase):
+    def check(self, connection, whole, name):
+        """Either the settings are contradicted, and nothing else is said, or the packets do not show that they are
+        wrong: then what is said is true."""
+        found = connection["findings"]
+        if any(finding["kind"] == "unreadable" for finding in found):
+            self.assertEqual(1, len(found), (name, found))
+            self.assertEqual("error", found[0]["severity"], name)
+            self.assertEqual({"c2s": 0, "s2c": 0}, connection["malformed"], name)
+            return True
+        self.assertEqual(findings(whole), findings(connection), name)
+        return False
+
+    def test_generations(self):
+        contradicted = 0
+        for right in GENERATIONS:
+            frames = traffic.generate(*GAME, "--generation", right).frames
+            whole = info(frames)
+            for wrong in GENERATIONS:
+                if wrong != right and not any({wrong, right} <= same for same in SAME_PACKETS):
+                    contradicted += self.check(info(frames, "--generation", wrong), whole, (right, wrong))
+        self.assertEqual(12 * 11 - len(SAME_PACKETS) * 2 - 1, contradicted)  # no packet tells 4.18 from 4.14
+
+    def test_handlers(self):
+        for generation, handlers in itertools.product(("4.18", "4.25", "5.1", "5.5"), HANDLERS):
+            frames = traffic.generate(*GAME, "--generation", generation).frames
+            found = info(frames, "--handlers", handlers)
+            self.assertTrue(self.check(found, info(frames), (generation, handlers)))
+            self.assertIn(f"the given handlers {handlers}; without that setting, generation", found["findings"][0]["text"])
+
+    def test_sentences(self):
+        """The sentence names the option, and what is detected without it; --fail-on cannot pass."""
+        frames = traffic.generate(*GAME, "--generation", "5.4").frames
+        wrong = ("--generation", "4.25")
+        status, output, errors = run("info", frames, *wrong)
+        self.assertEqual(1, status)
+        self.assertIn("given generation 4.25 to 5.0; without that setting, generation 5.4 is detected", output)
+        self.assertIn("(--generation), so that no packet is decoded; without --generation, generation 5.4 is", errors)
+        for rule in ("warning", "loss:2%", "unreadable"):
+            self.assertEqual(1, run("info", frames, *wrong, "--fail-on", rule)[0], rule)
+            self.assertEqual(0, run("info", frames, "--generation=5.4", "--fail-on", "loss:2%")[0])
+
+    def test_commands(self):
+        """No command reads what decodes by chance, and none takes the capture for good."""
+        frames = traffic.generate(*GAME, "--generation", "5.4").frames
+        for command in ("decode", "replay", "trace"):
+            status, _, errors = run(command, frames, "--generation=4.25")
+            self.assertEqual(1, status, command)
+            self.assertNotIn("malformed:", errors)
+            self.assertIn("without --generation, generation 5.4 is detected", errors)
+        events = traffic.lines("decode", "--events", "-", "--generation=4.25", frames=frames)[1:]
+        self.assertFalse([event["name"] for event in events if event["name"].endswith(("packets_lost", "malformed"))])
+
+    def test_later_packets(self):
+        """If only the first packets are damaged, those after them are decoded with what was given."""
+        frames = traffic.generate("login", "--duration=8", "--seed=3", "--generation=5.5").frames
+        damaged = [frame._replace(data=frame.data[:46] + bytes(byte ^ 0x5a for byte in frame.data[46:-1]) + b"\x80")
+                   if 4 <= number < 70 else frame for number, frame in enumerate(frames)]
+        found = info(damaged, "--generation=5.5")
+        self.assertIn("unreadable", [finding["kind"] for finding in found["findings"]])
+        for way in traffic.WAYS:
+            self.assertLess(found["unreadable"][way], 150)
+            self.assertEqual(0, found["malformed"][way])
+            self.assertGreater(found["acked"][way], 100)
+
+
+class Right(unittest.TestCase):
+    """What is said is what the detection says, and packets are decoded."""
+
+    def check(self, frames, *options, detected=(), name=None):
+        given, whole = info(frames, *options), info(frames, *detected)
+        self.assertNotIn("unreadable", [finding["kind"] for finding in given["findings"]], name)
+        self.assertEqual(findings(whole), findings(given), name)
+        for key in ("packets", "acked", "lost", "malformed", "opaque", "reliable"):
+            self.assertEqual(whole[key], given[key], (name, key))
+
+    def test_generations(self):
+        for generation in GENERATIONS:
+            self.check(traffic.generate(*GAME, "--generation", generation).frames, "--generation", generation,
+                       name=generation)
+
+    def test_damaged(self):
+        """A fifth of the datagrams is damaged."""
+        for generation in GENERATIONS:
+            frames = traffic.generate(*GAME, "--generation", generation).frames
+            damaged = [frame._replace(data=frame.data[:-4] + b"\xff\xff\xff\x80") if number % 5 == 0 else frame
+                       for number, frame in enumerate(frames)]
+            found = info(damaged, "--generation", generation)
+            self.assertEqual({"c2s": 0, "s2c": 0}, found["unreadable"], generation)
+            self.assertGreater(sum(found["malformed"].values()), 5, generation)
+            self.assertGreater(min(found["acked"].values()), 5, generation)
+
+    def test_few(self):
+        """Also damaged ones: two are no evidence."""
+        for generation in GENERATIONS:
+            frames = traffic.generate(*GAME, "--generation", generation).frames
+            for few in (frames[:2], frames[4:6], frames[:7], frames[20:22]):
+                found = info(few, "--port=7777", "--generation", generation)
+                self.assertEqual({"c2s": 0, "s2c": 0}, found["unreadable"], generation)
+                damaged = [frame._replace(data=frame.data[:-4] + b"\x00\x00\x00\x80") for frame in few]
+                found = info(damaged, "--port=7777", "--generation", generation)
+                self.assertEqual({"c2s": 0, "s2c": 0}, found["unreadable"], generation)
+
+    def test_middle(self):
+        for generation in GENERATIONS:
+            frames = traffic.generate(*GAME, "--generation", generation).frames[24:]
+            found = info(frames, "--port=7777", "--generation", generation)
+            self.assertEqual({"c2s": 0, "s2c": 0}, found["unreadable"], generation)
+            self.assertEqual({"c2s": 0, "s2c": 0}, found["malformed"], generation)
+            self.assertGreater(sum(found["acked"].values()), 0, generation)
+
+    def test_cut(self):
+        for generation, cut in itertools.product(GENERATIONS, CUTS):
+            frames = traffic.snapped(traffic.generate(*GAME, "--generation", generation).frames, cut)
+            found = info(frames, "--generation", generation)
+            self.assertEqual({"c2s": 0, "s2c": 0}, found["unreadable"], (generation, cut))
+            self.assertGreater(sum(found["acked"].values()), 0, (generation, cut))
+
+    def test_encrypted(self):
+        """With the key, without it, and with the generation given, too."""
+        for generation, handlers in (("5.5", "aesgcm"), ("4.25", "reliability,aes-ecb"), ("5.8", "aesgcm-bytes"),
+                                     ("5.4", "dtls"), ("5.5", "oodle,aesgcm")):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "a.pcapng")
+                traffic.program("generate", *GAME, "--encrypt", "--handlers", handlers, "--generation", generation,
+                                "--output", path)
+                frames, keys = traffic.read(path.read_bytes()), f"--key={path.with_suffix('.keys')}"
+                for options in ([], [keys], ["--generation", generation], [keys, "--generation", generation]):
+                    found = info(frames, "--handlers", handlers, *options)
+                    self.assertEqual({"c2s": 0, "s2c": 0}, found["unreadable"], (generation, options))
+                    self.assertEqual({"c2s": 0, "s2c": 0}, found["malformed"], (generation, options))
+
+    def test_missing_handlers(self):
+        """The generation is right, and handlers that are not given are found."""
+        frames = traffic.generate(*GAME, "--handlers=reliability", "--generation=5.5").frames
+        self.check(frames, "--generation=5.5", detected=("--handlers=reliability",))
+
+
+if __name__ == "__main__":
+    unittest.main()
