@@ -148,11 +148,20 @@ static void end_tick(struct ue_saturation *side, int64_t next_ns) {
     }
 }
 
+/* It is not known when the next tick began: as if the sender was idle until then. */
+static void end_tick_in_pause(struct ue_saturation *side, int64_t captured_gap_ns) {
+    end_tick(side, tick_limit(side));
+    side->since_start_bits = 0;
+    side->since_idle_bits = least_bits(side, side->rate, TICK_MAX_NS);
+    pass_ticks(side, captured_gap_ns > TICK_MAX_NS ? captured_gap_ns : TICK_MAX_NS, tick_limit(side));
+}
+
 /* ---- packets with clocks ---- */
 
 static int64_t clock_gap(const struct ue_saturation *side, const struct ue_saturation_packet *packet) {
     bool is_known = side->has_clock && packet->clock_ms < UE_CLOCK_JITTER_UNUSABLE_MS;
-    bool may_wrap = !side->is_whole && ue_time_ns_since(packet->time_ns, side->tick_begin_ns) >= CLOCK_SURE_NS;
+    int64_t captured_ns = ue_time_ns_since(packet->time_ns, side->tick_begin_ns);
+    bool may_wrap = !side->is_whole && (captured_ns < 0 || captured_ns >= CLOCK_SURE_NS);
     return is_known && !may_wrap ? (packet->clock_ms - side->clock_ms + 1000) % 1000 * UE_NS_PER_MS : UNKNOWN_NS;
 }
 
@@ -166,10 +175,8 @@ static void end_tick_by_clock(struct ue_saturation *side, int64_t gap_ns, int64_
         end_tick(side, tick_ns);
         add_bits(side, side->later_bits);
         pass_ticks(side, gap_ns, tick_ns);
-    } else { /* as if the sender was idle */
-        end_tick(side, tick_limit(side));
-        side->since_start_bits = side->since_idle_bits = 0;
-        pass_ticks(side, captured_gap_ns > TICK_MAX_NS ? captured_gap_ns : TICK_MAX_NS, tick_limit(side));
+    } else {
+        end_tick_in_pause(side, captured_gap_ns);
     }
 }
 
@@ -198,13 +205,18 @@ static int64_t sent_gap(struct ue_saturation *side, int64_t gap_ns) {
 }
 
 static void begin_tick_by_time(struct ue_saturation *side, int64_t gap_ns) {
-    if (side->is_counting) {
-        if (side->is_whole) {
-            add_gap(side, gap_ns);
-        }
-        end_tick(side, tick_limit(side));
-        pass_ticks(side, sent_gap(side, gap_ns), tick_limit(side));
+    if (!side->is_counting) {
+        return;
     }
+    if (gap_ns < 0) { /* the clock of the capture was set back */
+        end_tick_in_pause(side, 0);
+        return;
+    }
+    if (side->is_whole) {
+        add_gap(side, gap_ns);
+    }
+    end_tick(side, tick_limit(side));
+    pass_ticks(side, sent_gap(side, gap_ns), tick_limit(side));
 }
 
 /* ---- calls ---- */
@@ -229,7 +241,8 @@ void ue_saturation_stop(struct ue_saturation *side) {
 
 /* Whether a packet begins a tick; false also if its tick is not known. */
 static bool begins_tick(const struct ue_saturation *side, const struct ue_saturation_packet *packet, int64_t gap_ns) {
-    return side->has_clocks ? packet->has_info : !side->has_sent || gap_ns >= TICK_MIN_NS;
+    bool is_in_tick = side->has_sent && gap_ns > -TICK_MIN_NS && gap_ns < TICK_MIN_NS;
+    return side->has_clocks ? packet->has_info : !is_in_tick;
 }
 
 static void begin_tick(struct ue_saturation *side, const struct ue_saturation_packet *packet, int64_t gap_ns) {

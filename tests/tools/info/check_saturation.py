@@ -137,7 +137,7 @@ class Ticks(unittest.TestCase):
     """A side that sends a number of bytes, as engines count them, in some of its ticks of 50 ms, 500 bytes of the rate."""
     TICK_MS = 50
 
-    def conversation(self, side, sizes, has_clocks=True, late_ms=lambda tick: 0):
+    def conversation(self, side, sizes, has_clocks=True, late_ms=lambda tick: 0, set_back_ms=0):
         conv = Conversation()
         conv.handshake()
         conv.send_message(CLIENT, "netspeed", rate=RATE)
@@ -152,6 +152,8 @@ class Ticks(unittest.TestCase):
             conv.send(not side)
             conv.now = begin + self.TICK_MS
         conv.objects.sort(key=lambda each: int(each["time"]))
+        for datagram in conv.objects[len(conv.objects) // 2:]:
+            datagram["time"] = str(int(datagram["time"]) - set_back_ms * 10**6)
         return conv.info("--bandwidth")
 
     def check(self, sizes, is_saturated, **keys):
@@ -181,6 +183,10 @@ class Ticks(unittest.TestCase):
         def late_ms(tick):
             return self.TICK_MS * (9 - tick % 10)
         self.check([400] * 80, False, late_ms=late_ms)
+
+    def test_clock_that_is_set_back(self):
+        """What is sent until the clock of the capture has passed its highest time is no burst."""
+        self.check([475] * 80, False, set_back_ms=900)
 
     def test_ticks_that_vary(self):
         conv = Conversation()

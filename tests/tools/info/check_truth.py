@@ -38,12 +38,17 @@ class Capture:
         if self.scenario not in OWN_NETWORK:
             self.arguments += [f"--{name}={self.random.choice(values)}" for name, values in NETWORK]
         self.part = part or self.random.choice(mishaps.PARTS)
+        self.net_speed = self.random.choice((None, None, 4000, 10000, 25000))
 
     def __str__(self):
-        return f"uerudp generate {' '.join(self.arguments)} ({self.part})"
+        return f"uerudp generate {' '.join(self.arguments)} ({self.part}; net-speed {self.net_speed})"
 
     def run(self, folder, name, arguments):
         path = pathlib.Path(folder, f"{name}.pcapng")
+        if self.net_speed:
+            scenario = pathlib.Path(folder, f"{name}.ini")
+            scenario.write_text(f"[scenario]\nbase={arguments[0]}\n[client]\nnet-speed={self.net_speed}\n")
+            arguments = [scenario, *arguments[1:]]
         uerudp.run("generate", *arguments, "--output", path, status=None)
         return path, json.loads(path.with_suffix(".sent.json").read_text())
 
