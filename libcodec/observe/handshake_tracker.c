@@ -41,7 +41,8 @@ static int64_t answer_ns(const struct ue_tracker_step *p) {
 
 void ue_handshake_tracker_init_side(struct ue_tracker_side *side, uint16_t first_seq) {
     side->first_seq = first_seq;
-    side->newest_id = side->first_id = side->reported_id = side->confirmed_id = (int64_t)first_seq - 1;
+    side->newest_id = side->first_id = side->reported_id = side->confirmed_id = side->unreported_id =
+        (int64_t)first_seq - 1;
     side->shown_id = side->freed_id = side->unread_id = side->first_id;
     side->has_first = side->has_newest = side->has_reported = true;
 }

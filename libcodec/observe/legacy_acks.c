@@ -33,12 +33,14 @@ static unsigned count_carriers(const struct ue_legacy_ack_state *ack_state) {
     return count;
 }
 
-static void add_carrier(struct ue_tracker_step *p, int64_t acked_id) {
+static void add_carrier(struct ue_tracker_step *p, int64_t acked_id, bool is_repeated) {
     struct ue_legacy_ack_state *ack_state = ensure_ack_state(p, &p->tracker->sides[!p->in->side], acked_id);
     unsigned count = count_carriers(ack_state);
     if (ack_state != NULL && count < UE_LEGACY_ACK_CARRIERS &&
         (count == 0 || ack_state->carriers[count - 1] != p->packet_id)) {
         ack_state->carriers[count] = p->packet_id;
+        ack_state->is_repeated |= count == 0 && is_repeated;
+        ack_state->is_void |= count != 0 && p->highest_ack > acked_id;
     }
 }
 
@@ -46,13 +48,49 @@ static void add_carrier(struct ue_tracker_step *p, int64_t acked_id) {
    does not acknowledge. */
 static enum ack_report arrival_of(const struct ue_tracker_side *side, int64_t packet_id) {
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, packet_id);
-    if (packet == NULL || packet->was_acked) {
+    if (ue_tracker_is_acked(side, packet_id)) {
         return REPORT_ARRIVED;
+    }
+    if (packet == NULL) {
+        return REPORT_UNSURE;
     }
     if (packet->state != UE_TRACKER_PACKET_NOT_DELIVERED) {
         return packet->is_unread ? REPORT_UNSURE : REPORT_OPEN;
     }
     return ue_packet_dependencies_may_fail(side, packet_id) ? REPORT_UNSURE : REPORT_LOST;
+}
+
+/* Whether the receiver has processed the ack of a later packet between the carriers, so that this one changed nothing:
+   ARRIVED or LOST. */
+static enum ack_report overtaking_of(const struct ue_tracker_side *reporter,
+                                     const struct ue_legacy_ack_state *ack_state) {
+    int64_t id = ack_state->carriers[1] - UE_TRACKER_LATE_MAX;
+    enum ack_report overtaking = REPORT_LOST;
+    for (id = id > ack_state->carriers[0] ? id : ack_state->carriers[0] + 1; id < ack_state->carriers[1]; id++) {
+        const struct ue_tracked_packet *packet = ue_tracker_find_packet(reporter, id);
+        bool may_overtake =
+            packet != NULL && (packet->is_seen ? packet->has_ack && ue_seq_newer(packet->ack, ue_seq_of(ack_state->id))
+                                               : packet->state != UE_TRACKER_PACKET_NOT_DELIVERED);
+        enum ack_report arrival = !may_overtake     ? REPORT_LOST
+                                  : packet->is_seen ? arrival_of(reporter, id)
+                                                    : REPORT_UNSURE;
+        overtaking = arrival == REPORT_ARRIVED || arrival < overtaking ? arrival : overtaking;
+    }
+    return overtaking;
+}
+
+/* Whether the ack in one of its carriers reached its sender, before an ack of a later packet did. */
+static enum ack_report arrival_in(const struct ue_tracker_side *reporter, const struct ue_legacy_ack_state *ack_state,
+                                  unsigned carrier) {
+    enum ack_report arrival = arrival_of(reporter, ack_state->carriers[carrier]);
+    if (carrier == 0) {
+        return ack_state->is_repeated ? REPORT_UNSURE : arrival;
+    }
+    if (arrival == REPORT_LOST || ack_state->is_void) {
+        return REPORT_LOST;
+    }
+    enum ack_report overtaking = overtaking_of(reporter, ack_state);
+    return overtaking == REPORT_ARRIVED ? REPORT_LOST : overtaking == REPORT_LOST ? arrival : overtaking;
 }
 
 /* Whether the ack in a carrier reached its sender in a later packet that was not captured, or is still to come. */
@@ -92,14 +130,14 @@ static enum ack_report report_of(const struct ue_tracker_side *reporter, const s
     enum ack_report report =
         count < UE_LEGACY_ACK_CARRIERS ? arrival_after(reporter, ack_state->carriers[count - 1]) : REPORT_LOST;
     for (unsigned i = 0; i < count && report != REPORT_ARRIVED; i++) {
-        enum ack_report arrival = arrival_of(reporter, ack_state->carriers[i]);
+        enum ack_report arrival = arrival_in(reporter, ack_state, i);
         report = arrival == REPORT_ARRIVED || arrival < report ? arrival : report;
     }
     if (report == REPORT_LOST && ue_tracker_may_be_unread(reporter, ack_state->carriers[0] - UE_TRACKER_PACKETS_MAX)) {
         report = REPORT_UNSURE; /* packets that could not be read may carry the ack, or decide that a carrier counts */
     }
     bool is_old = ack_state->carriers[0] <= reporter->reported_id - UE_HISTORY_REACH;
-    return report == REPORT_OPEN && is_old ? REPORT_ARRIVED : report;
+    return report == REPORT_OPEN && is_old ? REPORT_UNSURE : report;
 }
 
 bool ue_legacy_acks_have_arrived(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
@@ -109,7 +147,7 @@ bool ue_legacy_acks_have_arrived(const struct ue_tracker *tracker, const struct 
     const struct ue_legacy_ack_state *ack_state = find_ack_state(side, packet_id);
     for (unsigned i = 0; i < count_carriers(ack_state); i++) {
         const struct ue_tracked_packet *carrier = ue_tracker_find_packet(reporter, ack_state->carriers[i]);
-        if (carrier != NULL && carrier->was_acked) {
+        if (carrier != NULL && carrier->was_acked && arrival_in(reporter, ack_state, i) == REPORT_ARRIVED) {
             return true;
         }
     }
@@ -181,16 +219,31 @@ static void begin_decision(const struct ue_tracker_step *p, struct ue_tracker_si
     other->skipped_last_id = is_possible ? last_id : other->reported_id;
 }
 
+/* It is not known whether a packet was acknowledged. */
+static void leave_open(struct ue_tracker_side *other, int64_t id) {
+    struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
+    other->counts.unsure++;
+    if (packet != NULL && packet->state == UE_TRACKER_PACKET_PENDING) {
+        packet->is_unread = true;
+    }
+}
+
+/* An ack skips packets without ack. That of a suspect ack was acknowledged, unless that ack is damaged. */
+static void report_skipped(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
+    if (other->has_suspect && other->suspect_id > other->reported_id && other->suspect_id < id) {
+        ue_tracker_report_naks(p, other->suspect_id - 1, id, false);
+        leave_open(other, other->suspect_id);
+        other->reported_id = other->suspect_id;
+    }
+    ue_tracker_report_naks(p, id - 1, id, false);
+}
+
 /* The acks of skipped packets may be in packets that are missing or could not be read. */
 static void skip_unread(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t last_id) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     int64_t id = last_id - UE_TRACKER_PACKETS_MAX;
     for (id = id > other->reported_id ? id + 1 : other->reported_id + 1; id <= last_id; id++) {
-        struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
-        other->counts.unsure++;
-        if (packet != NULL && packet->state == UE_TRACKER_PACKET_PENDING) {
-            packet->is_unread = true;
-        }
+        leave_open(other, id);
     }
     begin_decision(p, other, last_id);
     ue_tracker_mark_unreported(other, last_id);
@@ -254,12 +307,13 @@ static void report_repeated(struct ue_tracker_step *p, int64_t id) {
     p->may_repeat_acks = may_repeat_acks;
 }
 
-/* An ack of a packet up to the newest reported one. It changes nothing, unless the first ack could not be read. */
+/* An ack of a packet up to the newest reported one. It changes nothing, unless the first ack could not be read: then
+   that one may have reached its sender. */
 static void repeat_ack(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
-    const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
+    struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
     if (is_undecided(packet)) {
-        other->counts.unsure--;
         report_repeated(p, id);
+        packet->is_unsure = true;
     } else if (packet != NULL && packet->state == UE_TRACKER_PACKET_DELIVERED && id > other->skipped_last_id) {
         end_decision(p, other);
     }
@@ -292,7 +346,7 @@ static void store_carrier(struct ue_tracker_step *p, struct ue_tracker_side *sid
    repetition, or comes too late to change anything. */
 static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    bool is_first = !other->has_reported;
+    bool is_first = !other->has_reported, is_repeated = !is_first && id <= other->reported_id;
     p->may_repeat_acks |= side->missing_since_ack != 0 || side->unread_since_ack != 0;
     other->acked_first_id = is_first ? id : other->acked_first_id;
     ue_tracker_begin_acks(other, id - 1);
@@ -302,7 +356,7 @@ static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other
         } else if (is_first) {
             begin_in_the_middle(p, other, id - 1);
         } else {
-            ue_tracker_report_naks(p, id - 1, id, false);
+            report_skipped(p, other, id);
         }
         ue_tracker_report_ack(p, id, true);
         other->reported_id = id;
@@ -311,7 +365,7 @@ static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other
     }
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
     if (packet != NULL && packet->state == UE_TRACKER_PACKET_DELIVERED) {
-        add_carrier(p, id);
+        add_carrier(p, id, is_repeated);
     }
     ue_tracker_store_ack(p, ue_seq_of(id));
     store_carrier(p, side);
@@ -342,7 +396,7 @@ static void handle_late_ack(struct ue_tracker_step *p, struct ue_tracker_side *o
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
     mark_acked(other, id);
     if (packet != NULL && packet->state != UE_TRACKER_PACKET_NOT_DELIVERED) {
-        add_carrier(p, id);
+        add_carrier(p, id, p->highest_ack > id);
     }
 }
 
@@ -354,11 +408,23 @@ void ue_legacy_acks_handle_ack(struct ue_tracker_step *p, const struct ue_ack *a
     } else if (is_plausible(p, other, id)) {
         process_ack(p, other, id);
     }
+    p->highest_ack = id > p->highest_ack ? id : p->highest_ack;
+}
+
+/* A packet that was captured after the first ack, and sent before all that were captured before this ack, may have been
+   acknowledged earlier. */
+static void follow_early(const struct ue_tracker_step *p, struct ue_tracker_side *side) {
+    const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, p->packet_id);
+    bool is_early = side->has_reported && p->packet_id <= side->unreported_id;
+    if (is_early && packet != NULL && packet->state == UE_TRACKER_PACKET_PENDING) {
+        leave_open(side, p->packet_id);
+    }
 }
 
 /* Handlers may take some of MaxPacket, but not half of it. */
 void ue_legacy_acks_follow(struct ue_tracker_step *p) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
+    follow_early(p, side);
     bool is_large = p->in->size_bytes * 8 > p->in->context->data_bound / 2;
     if (side->large_id == p->packet_id - 2 && !ue_tracker_was_seen(side, p->packet_id - 1)) {
         side->full_missing_id = p->packet_id - 1;

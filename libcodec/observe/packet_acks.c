@@ -88,6 +88,7 @@ void ue_tracker_begin_acks(struct ue_tracker_side *other, int64_t reported_id) {
     if (!other->has_reported) {
         bool is_known = other->counts.packets != 0 && other->earliest_id < reported_id;
         other->reported_id = other->confirmed_id = is_known ? other->earliest_id : reported_id;
+        other->unreported_id = other->reported_id;
         other->has_reported = true;
     }
 }

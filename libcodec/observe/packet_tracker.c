@@ -34,6 +34,7 @@ static void init_ids(struct ue_tracker_side *side, int64_t id) {
         expand_again(side, &side->reported_id);
         side->confirmed_id = side->reported_id;
         expand_again(side, &side->acked_first_id);
+        expand_again(side, &side->unreported_id);
     }
     if (side->held.is_held) {
         expand_again(side, &side->held.sent_id);
@@ -433,8 +434,11 @@ static enum ue_status begin(struct ue_tracker_step *p, struct ue_datagram_start 
 
 void ue_tracker_feed(struct ue_tracker *tracker, const struct ue_tracker_datagram *datagram,
                      const struct ue_observer_callbacks *callbacks) {
-    struct ue_tracker_step p = {
-        .tracker = tracker, .in = datagram, .callbacks = callbacks, .naks_left = UE_TRACKER_PACKETS_MAX};
+    struct ue_tracker_step p = {.tracker = tracker,
+                                .in = datagram,
+                                .callbacks = callbacks,
+                                .naks_left = UE_TRACKER_PACKETS_MAX,
+                                .highest_ack = UE_TRACKER_NO_ID};
     struct ue_datagram_start own;
     struct ue_item_range rest;
     if (callbacks->items != NULL) {

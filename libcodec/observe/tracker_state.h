@@ -81,7 +81,9 @@ struct ue_replaced_packets {
 
 /* Legacy: the packets that determine whether an ack of a packet reached its sender. */
 struct ue_legacy_ack_state {
-    uint32_t id;                              /* low bits */
+    uint32_t id;          /* low bits */
+    bool is_repeated : 1; /* in carriers[0] it follows the ack of a later packet: its first copy is elsewhere */
+    bool is_void : 1;     /* in carriers[1] it follows that of a later packet in the same carrier: it changes nothing */
     int64_t carriers[UE_LEGACY_ACK_CARRIERS]; /* packets of the other side with an ack of it; or UE_TRACKER_NO_ID */
 };
 
@@ -210,6 +212,7 @@ struct ue_tracker_side {
     int64_t acked_first_id; /* the newest packet that the first captured packet with acks of it acknowledges: if there
                                was no handshake, packets up to this one may have been captured before */
     int64_t reported_id;    /* the other side has reported all packets up to this one, by ack or nak */
+    int64_t unreported_id;  /* packets up to this one may have been reported before the first captured ack */
     int64_t confirmed_id;   /* legacy: up to this one it is decided whether these acks reached this side */
     int64_t last_ack_carrier_id; /* legacy: the newest packet of this side that carries an ack */
     int64_t large_id; /* legacy: the newest packet of this side that may have become full while an ack was written */
@@ -287,6 +290,7 @@ struct ue_tracker_step {
     struct ue_packet_dependencies *dependencies; /* of the packet; NULL: none so far */
     uint32_t item;
     int64_t naks_left;    /* limits the number of implied naks per datagram */
+    int64_t highest_ack;  /* legacy: of its acks so far; or UE_TRACKER_NO_ID */
     bool may_repeat_acks; /* see may_be_repeated of struct ue_observed_ack */
 };
 
