@@ -12,6 +12,7 @@ struct ue_findings *ue_findings_new(const struct ue_allocator *allocator) {
         ue_head_of_line_init(&findings->head_of_line);
         ue_packet_loss_init(findings);
         ue_silence_init(findings);
+        ue_round_trip_samples_init(findings);
         ue_handshake_login_init(&findings->login);
     }
     return findings;
@@ -21,6 +22,7 @@ void ue_findings_free(struct ue_findings *findings) {
     if (findings != NULL) {
         struct ue_allocator allocator = findings->memory.allocator;
         ue_timing_clear(findings);
+        ue_round_trip_samples_clear(findings);
         ue_reliable_stalls_clear(findings);
         ue_reliable_gaps_clear(findings);
         ue_head_of_line_clear(findings);
@@ -40,6 +42,7 @@ static void begin_tracker(struct ue_findings *findings, bool is_attempt) {
     ue_packet_loss_end_bursts(findings);
     ue_ack_gaps_begin_tracker(findings);
     ue_silence_begin_tracker(findings, is_attempt);
+    ue_round_trip_samples_end_tracker(findings);
     findings->login.is_restarting = false;
     if (is_attempt) {
         ue_sender_saturation_stop(findings);
@@ -90,7 +93,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
     case UE_OBSERVED_NAK:
         ue_ack_gaps_on_event(findings, event);
         ue_silence_on_event(findings, event);
-        ue_timing_on_event(findings, event);
+        ue_round_trip_samples_on_event(findings, event);
         ue_side_totals_on_event(findings, event);
         ue_sender_saturation_on_event(findings, event);
         ue_packet_loss_on_report(findings, event);
@@ -98,6 +101,7 @@ static void on_event(struct ue_findings *findings, const struct ue_context *cont
         ue_head_of_line_on_report(&findings->head_of_line, event);
         ue_reliable_gaps_on_event(findings, event, context);
         break;
+    case UE_OBSERVED_FIRST_ACK: ue_round_trip_samples_on_event(findings, event); break;
     case UE_OBSERVED_NEVER_SENT: ue_side_totals_on_event(findings, event); break;
     case UE_OBSERVED_OTHER_VIEW:
         ue_data_rate_on_event(findings, event);
@@ -167,6 +171,7 @@ void ue_findings_finish(struct ue_findings *findings, int64_t end_ns, const stru
     findings->callbacks = callbacks;
     ue_side_totals_end_tracker(&findings->totals[0]);
     ue_side_totals_end_tracker(&findings->totals[1]);
+    ue_round_trip_samples_end_tracker(findings);
     ue_capture_clock_finish(&findings->course, end_ns);
     if (findings->course.implausible != 0) {
         report_clock(findings);

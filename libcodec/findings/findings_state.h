@@ -214,6 +214,7 @@ struct ue_findings {
     struct ue_limited_allocator memory;
     const struct ue_findings_callbacks *callbacks; /* during a call */
     struct ue_timing timing;
+    struct ue_array waiting_halves; /* see round_trip_samples.c */
     struct ue_reliable_stalls stalls;
     struct ue_reliable_gaps gaps;
     struct ue_head_of_line head_of_line;
@@ -262,7 +263,13 @@ struct ue_finding_value ue_findings_span(const struct ue_findings *findings, int
 void ue_histogram_add(struct ue_limited_allocator *memory, struct ue_histogram *histogram, int64_t value);
 void ue_histogram_clear(struct ue_limited_allocator *memory, struct ue_histogram *histogram);
 
-/* Round trip times, jitter, and the frame times of the server. */
+/* Round trip times. Call ue_round_trip_samples_end_tracker when no events of the tracker follow. */
+void ue_round_trip_samples_init(struct ue_findings *findings);
+void ue_round_trip_samples_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
+void ue_round_trip_samples_end_tracker(struct ue_findings *findings);
+void ue_round_trip_samples_clear(struct ue_findings *findings);
+
+/* Jitter, the frame times of the server, and the finding about round trip times. */
 void ue_timing_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram);
 void ue_timing_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_timing_clear_spans(struct ue_findings *findings);

@@ -72,23 +72,6 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
     add_frame_time(findings, event);
 }
 
-static void on_ack(struct ue_findings *findings, const struct ue_observed_event *event) {
-    unsigned side = !event->side;
-    if (event->ack.frame == 0 || event->ack.span_ns < 0 || event->ack.may_be_repeated) {
-        return;
-    }
-    int64_t sent_ns = ue_time_ns_add(event->time_ns, -event->ack.span_ns);
-    if (ue_findings_span(findings, sent_ns, event->time_ns).at_least < event->ack.span_ns) {
-        return; /* the clock may have been set meanwhile */
-    }
-    ue_histogram_add(&findings->memory, &findings->timing.halves[side], event->ack.span_ns);
-    findings->timing.last_half_ns[side] = event->ack.span_ns;
-    if (findings->timing.halves[!side].count != 0) {
-        ue_histogram_add(&findings->memory, &findings->timing.rtt,
-                         ue_time_ns_add(findings->timing.last_half_ns[0], findings->timing.last_half_ns[1]));
-    }
-}
-
 /* Challenge and Ack answer the client, Response the server. */
 static void on_handshake(struct ue_findings *findings, const struct ue_observed_event *event) {
     if (event->handshake.answer_ns >= 0 && findings->timing.handshake_ns[!event->side] == 0) {
@@ -100,7 +83,6 @@ void ue_timing_on_event(struct ue_findings *findings, const struct ue_observed_e
     switch (event->type) {
     case UE_OBSERVED_HANDSHAKE: on_handshake(findings, event); break;
     case UE_OBSERVED_PACKET: on_packet(findings, event); break;
-    case UE_OBSERVED_ACK: on_ack(findings, event); break;
     default: break;
     }
 }

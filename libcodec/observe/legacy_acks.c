@@ -301,10 +301,12 @@ static void end_decision(struct ue_tracker_step *p, struct ue_tracker_side *othe
 }
 
 static void report_repeated(struct ue_tracker_step *p, int64_t id) {
-    bool may_repeat_acks = p->may_repeat_acks;
+    bool may_repeat_acks = p->may_repeat_acks, are_acks_undecided = p->are_acks_undecided;
     p->may_repeat_acks = true;
+    p->are_acks_undecided = false;
     ue_tracker_report_ack(p, id, true);
     p->may_repeat_acks = may_repeat_acks;
+    p->are_acks_undecided = are_acks_undecided;
 }
 
 /* An ack of a packet up to the newest reported one. It changes nothing, unless the first ack could not be read: then
@@ -347,6 +349,10 @@ static void store_carrier(struct ue_tracker_step *p, struct ue_tracker_side *sid
 static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other, int64_t id) {
     struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     bool is_first = !other->has_reported, is_repeated = !is_first && id <= other->reported_id;
+    if (!is_first && !is_repeated) {
+        ue_first_acks_hold(p, id, id);
+    }
+    p->are_acks_the_first |= is_first && !side->has_first;
     p->may_repeat_acks |= side->missing_since_ack != 0 || side->unread_since_ack != 0;
     other->acked_first_id = is_first ? id : other->acked_first_id;
     ue_tracker_begin_acks(other, id - 1);
@@ -369,6 +375,7 @@ static void process_ack(struct ue_tracker_step *p, struct ue_tracker_side *other
     }
     ue_tracker_store_ack(p, ue_seq_of(id));
     store_carrier(p, side);
+    ue_first_acks_decide(p);
 }
 
 /* Whether an ack is plausible: not far ahead of what the other side is known to have sent, or the next one confirms it.

@@ -37,6 +37,13 @@ static bool may_be_captured(struct ue_tracker_side *side, const struct ue_tracke
            (side->opaque_count != 0 && side->has_newest && id > side->newest_id);
 }
 
+/* The first acks of a capture may be in packets that it lacks, too, unless their receiver had got all packets before
+   this one when it sent what they acknowledge. */
+static bool may_be_repeated(const struct ue_tracker_step *p, const struct ue_tracked_packet *packet) {
+    return p->may_repeat_acks ||
+           (p->are_acks_the_first && !(packet->has_ack && packet->ack == ue_seq_of(p->packet_id - 1)));
+}
+
 struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64_t id, bool delivered) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     struct ue_tracked_packet *packet = ue_tracker_ensure_packet(p->tracker, other, id);
@@ -47,6 +54,8 @@ struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64
         bool is_before = packet->frame < p->in->frame; /* else it was captured after an ack that was held */
         event.ack.frame = packet->frame;
         event.ack.span_ns = is_before ? ue_tracker_span_ns(packet->time_ns, p->in->time_ns) : -1;
+        event.ack.may_be_repeated = may_be_repeated(p, packet);
+        event.ack.is_undecided = delivered && is_before && p->are_acks_undecided;
         event.ack.may_be_refused = !delivered && ue_packet_dependencies_may_fail_unreliable(other, id);
     } else {
         event.ack.is_excused = may_be_captured(other, packet, id) || (delivered && may_precede_capture(other, id));
@@ -126,6 +135,7 @@ static void report_history(struct ue_tracker_step *p, const struct ue_packet *pa
     other->acked_first_id = is_first ? newest : other->acked_first_id;
     ue_tracker_begin_acks(other, before);
     p->may_repeat_acks = !is_continuous;
+    p->are_acks_the_first = is_first && !p->tracker->sides[p->in->side].has_first;
     int64_t reach = ue_history_reach(packet);
     if (is_continuous) {
         ue_tracker_report_naks(p, newest - reach, newest, is_first);
@@ -234,9 +244,13 @@ void ue_packet_acks_handle_header(struct ue_tracker_step *p, const struct ue_pac
     }
     /* Packets that are missing or could not be read may have reported packets that this one does not. */
     bool is_continuous = side->unread_since_ack == 0 && side->missing_since_ack == 0;
+    if (UE_UNLIKELY(!is_continuous) && !p->is_late && other->has_reported && newest > other->reported_id) {
+        ue_first_acks_hold(p, other->reported_id + 1, newest);
+    }
     report_history(p, packet, before, newest, is_continuous);
     if (!p->is_late) {
         side->unread_since_ack = side->missing_since_ack = 0;
     }
     ue_tracker_store_ack(p, packet->ack);
+    ue_first_acks_decide(p);
 }

@@ -26,6 +26,9 @@ _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets tha
 /* Capture points that the tracker distinguishes. A packet that is captured once at each is not a duplicate. */
 #define UE_TRACKER_POINTS 32
 
+/* Packets with acks after missing packets, of which it is not reported yet whether they were delivered. */
+#define UE_TRACKER_UNSURE_MAX 16
+
 /* Packets are reordered by less than this. An older packet shows that an earlier jump was an error. */
 #define UE_TRACKER_LATE_MAX 64
 
@@ -193,6 +196,16 @@ struct ue_retracted_jumps {
     uint32_t count; /* of all; the oldest entry is replaced */
 };
 
+/* Acks in a packet after missing ones: see first_acks.c. */
+struct ue_unsure_acks {
+    int64_t packet_id; /* of the packet with the acks */
+    uint64_t frame;    /* likewise */
+    int64_t time_ns;
+    int64_t first_id, last_id; /* packets of the other side that it reports */
+    uint32_t missing;          /* how many are missing directly before it */
+    uint32_t points;           /* where it was captured, as of struct ue_tracked_packet */
+};
+
 struct ue_tracker_side {
     struct ue_tracker_window packets;
     struct ue_replaced_packets replaced;
@@ -243,6 +256,8 @@ struct ue_tracker_side {
     bool has_suspect;
     bool has_first;
     struct ue_held_acks held;
+    struct ue_unsure_acks unsure_acks[UE_TRACKER_UNSURE_MAX];
+    uint32_t unsure_count;
     struct ue_tracker_counts counts;
 };
 
@@ -289,9 +304,11 @@ struct ue_tracker_step {
     size_t captured_bits; /* of a cut datagram */
     struct ue_packet_dependencies *dependencies; /* of the packet; NULL: none so far */
     uint32_t item;
-    int64_t naks_left;    /* limits the number of implied naks per datagram */
-    int64_t highest_ack;  /* legacy: of its acks so far; or UE_TRACKER_NO_ID */
-    bool may_repeat_acks; /* see may_be_repeated of struct ue_observed_ack */
+    int64_t naks_left;       /* limits the number of implied naks per datagram */
+    int64_t highest_ack;     /* legacy: of its acks so far; or UE_TRACKER_NO_ID */
+    bool may_repeat_acks;    /* see may_be_repeated of struct ue_observed_ack */
+    bool are_acks_the_first; /* of the capture, which may not have the first packet of their side */
+    bool are_acks_undecided; /* likewise is_undecided */
 };
 
 UE_INLINE void *ue_tracker_window_at(const struct ue_tracker_window *window, size_t entry_bytes, uint32_t place) {
@@ -385,6 +402,14 @@ struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *pass, in
 
 /* Stores the newest ack of the current packet. */
 void ue_tracker_store_ack(const struct ue_tracker_step *pass, uint16_t seq);
+
+/* Remembers the acks of the current packet if missing packets may have had them before. Call before they are reported;
+   for a packet with several acks in the order of their ids. */
+void ue_first_acks_hold(struct ue_tracker_step *pass, int64_t first_id, int64_t last_id);
+
+/* Call after reports of packets of the other side: emits whether acks in them, after missing packets, were the first.
+ */
+void ue_first_acks_decide(struct ue_tracker_step *pass);
 
 /* Expands an acked sequence. */
 int64_t ue_tracker_acked_id(const struct ue_tracker_side *other, uint16_t seq);

@@ -135,6 +135,18 @@ static void add_ack(struct uerudp_frame_state *current, const struct ue_observed
                  is_ack ? UERUDP_RESULT_ACKED_IN : UERUDP_RESULT_NACKED_IN, 0);
 }
 
+static void add_first_ack(const struct uerudp_frame_state *state, const struct ue_observed_event *event) {
+    const struct ue_observed_first_ack *ack = &event->first_ack;
+    struct uerudp_frame_state *other =
+        ack->span_ns >= 0 ? uerudp_sequence_analysis_find_datagram(state, ack->frame, &ack->packet_id) : NULL;
+    if (other != NULL && uerudp_analysis_results_remove(other, UERUDP_RESULT_ACK, &ack->acked_id)) {
+        uerudp_analysis_results_add(other, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_ACK,
+                                                                            .frame = (uint32_t)ack->acked_frame,
+                                                                            .id = ack->acked_id,
+                                                                            .span_ns = ack->span_ns});
+    }
+}
+
 static void add_retransmission(struct uerudp_frame_state *state, const struct ue_observed_event *event) {
     const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_RETRANSMISSION,
                                                   .item = event->bunch.item,
@@ -204,6 +216,7 @@ void uerudp_sequence_analysis_add_event(struct uerudp_sequence_analysis *analysi
     case UE_OBSERVED_NEVER_SENT: add_never_sent(state, event); break;
     case UE_OBSERVED_ACK:
     case UE_OBSERVED_NAK: add_ack(state, event); break;
+    case UE_OBSERVED_FIRST_ACK: add_first_ack(state, event); break;
     case UE_OBSERVED_BUNCH: add_bunch(state, context, event, problem); break;
     default: break;
     }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/findings/findings_fixture.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -27,6 +29,7 @@ static struct {
     struct ue_datagram datagram;
     struct ue_handshake handshake;
     struct ue_observed_event packet; /* the latest */
+    char round_trips[4096];
     struct ue_finding found[FOUND_MAX], expected;
     size_t count;
 } fixture;
@@ -42,6 +45,18 @@ static void on_wait(void *user, const struct ue_channel_wait *wait) {
     (void)wait;
 }
 
+static void on_round_trip(void *user, int64_t acked_ns, int64_t rtt_ns) {
+    (void)user;
+    size_t length = strlen(fixture.round_trips), size = sizeof fixture.round_trips - length;
+    int added = snprintf(fixture.round_trips + length, size, "%" PRId64 ":%" PRId64 " ", acked_ns / UE_NS_PER_MS,
+                         rtt_ns / UE_NS_PER_MS);
+    assert_true((size_t)added < size);
+}
+
+const char *findings_fixture_round_trips(void) {
+    return fixture.round_trips;
+}
+
 int findings_fixture_set_up(void **state) {
     (void)state;
     memset(&fixture, 0, sizeof fixture);
@@ -51,7 +66,8 @@ int findings_fixture_set_up(void **state) {
     fixture.attempts[0].stream = &fixture.streams[0];
     fixture.attempts[1].stream = &fixture.streams[1];
     fixture.streams[0].tracker = (struct ue_tracker *)&fixture; /* never followed */
-    fixture.callbacks = (struct ue_findings_callbacks){.finding = on_finding, .wait = on_wait};
+    fixture.callbacks =
+        (struct ue_findings_callbacks){.finding = on_finding, .wait = on_wait, .round_trip = on_round_trip};
     fixture.findings = ue_findings_new(&fixture.memory.allocator);
     return fixture.findings != NULL ? 0 : -1;
 }
@@ -275,6 +291,22 @@ static void report(enum ue_observed_event_type type, int64_t id, uint64_t frame,
 
 void findings_fixture_ack(int64_t id, uint64_t frame, int64_t span_ms) {
     report(UE_OBSERVED_ACK, id, frame, span_ms * UE_NS_PER_MS);
+}
+
+void findings_fixture_undecided_ack(int64_t id, uint64_t frame, int64_t span_ms) {
+    struct ue_observed_event event = event_of(UE_OBSERVED_ACK);
+    event.ack = (struct ue_observed_ack){.packet_id = id,
+                                         .frame = frame,
+                                         .span_ns = span_ms * UE_NS_PER_MS,
+                                         .may_be_repeated = true,
+                                         .is_undecided = true};
+    feed(&event);
+}
+
+void findings_fixture_first_ack(int64_t id, bool is_first) {
+    struct ue_observed_event event = event_of(UE_OBSERVED_FIRST_ACK);
+    event.first_ack = (struct ue_observed_first_ack){.acked_id = id, .span_ns = is_first ? 0 : -1};
+    feed(&event);
 }
 
 void findings_fixture_nak(int64_t id, uint64_t frame) {

@@ -69,6 +69,9 @@ void findings_fixture_in_flight(uint32_t channel, int64_t reliable_id, uint32_t 
 /* A report about a packet of the other side, in `frame` (0: not captured), that was sent span_ms ago. */
 void findings_fixture_ack(int64_t id, uint64_t frame, int64_t span_ms);
 void findings_fixture_nak(int64_t id, uint64_t frame);
+/* An ack after missing packets, and what their reports show: whether it was the first. */
+void findings_fixture_undecided_ack(int64_t id, uint64_t frame, int64_t span_ms);
+void findings_fixture_first_ack(int64_t id, bool is_first);
 /* Likewise of a packet that may have arrived and been refused. */
 void findings_fixture_nak_or_refused(int64_t id, uint64_t frame);
 /* The tracker's counts of reports about a side's packets. */
@@ -91,6 +94,9 @@ const struct ue_finding *findings_fixture_expect(enum ue_finding_id id);
 void findings_fixture_expect_none(void);
 
 const struct ue_findings *findings_fixture_findings(void);
+
+/* All round trips so far, as "ACKED:DURATION " each. */
+const char *findings_fixture_round_trips(void);
 
 /* The first finding of this id, which must exist. */
 const struct ue_finding *findings_fixture_find(enum ue_finding_id id);

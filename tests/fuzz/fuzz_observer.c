@@ -198,9 +198,9 @@ static const struct fed_datagram *tracked_of(uint64_t frame) {
     return fed;
 }
 
-static void check_ack(const struct ue_observed_ack *ack, unsigned side) {
-    const struct fed_datagram *acked = tracked_of(ack->frame);
-    REQUIRE(acked == NULL || (acked->has_packet && acked->packet_id == ack->packet_id && acked->side != side));
+static void check_packet(uint64_t frame, int64_t packet_id, unsigned side) {
+    const struct fed_datagram *fed = tracked_of(frame);
+    REQUIRE(fed == NULL || (fed->has_packet && fed->packet_id == packet_id && fed->side == side));
 }
 
 static void check_message(const struct ue_observed_message *message) {
@@ -225,7 +225,10 @@ static void on_event(void *user, const struct ue_observed_event *event) {
         fed->has_packet = true;
         fed->packet_id = event->packet_id;
     } else if (event->type == UE_OBSERVED_ACK || event->type == UE_OBSERVED_NAK) {
-        check_ack(&event->ack, fed->side);
+        check_packet(event->ack.frame, event->ack.packet_id, !fed->side);
+    } else if (event->type == UE_OBSERVED_FIRST_ACK) {
+        check_packet(event->first_ack.acked_frame, event->first_ack.acked_id, fed->side);
+        check_packet(event->first_ack.frame, event->first_ack.packet_id, !fed->side);
     } else if (event->type == UE_OBSERVED_BUNCH) {
         REQUIRE(fed->has_packet && event->packet_id == fed->packet_id);
         REQUIRE(tracked_of(event->bunch.first_frame) == NULL || tracked_of(event->bunch.previous_frame) != NULL);

@@ -30,10 +30,10 @@ static void legacy_acks_imply_naks(void **state) {
     tracker_fixture_ack(&shared_fixture, 16383);
     tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
     tracker_fixture_expect(&shared_fixture, "3 s packet 1, 0 in flight\n"
-                                            "3 s ack 16381 in 1 after 20\n"
+                                            "3 s ack 16381 in 1\n"
                                             "3 s nak 16382 unseen\n"
                                             "3 s nak 16383 unseen\n"
-                                            "3 s ack 16384 in 2 after 10\n");
+                                            "3 s ack 16384 in 2\n");
 }
 
 /* Packet 11 may have been acknowledged before the capture began, 10 and 12 in a packet of the server that was lost. */
@@ -46,7 +46,7 @@ static void the_first_legacy_ack_skips_what_may_have_been_reported(void **state)
     tracker_fixture_ack(&shared_fixture, 13);
     tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
     tracker_fixture_expect(&shared_fixture, "4 s packet 1, 0 in flight\n"
-                                            "4 s ack 13 in 3 after 10\n");
+                                            "4 s ack 13 in 3\n");
     assert_int_equal(shared_fixture_counts(CLIENT)->unsure, 3);
     tracker_fixture_packet(&shared_fixture, CLIENT, 15, 0, 0);
     shared_fixture.length = 0;

@@ -26,7 +26,8 @@ struct tracker_law {
     struct ue_detection detection;
     struct ue_tracker *tracker;
     struct ue_tracker_datagram now;
-    uint8_t results[2][IDS]; /* emitted acks, by the low bits of the id */
+    uint8_t results[2][IDS];   /* emitted acks, by the low bits of the id */
+    bool is_undecided[2][IDS]; /* acks of which it is not known whether they were the first */
     uint64_t emitted[2][UE_OBSERVED_ABANDONED];
     uint64_t copies[2], first_copies[2], spurious[2], late[2], duplicates[2];
     bool had_packet; /* of this datagram */
@@ -52,6 +53,19 @@ static void check_report(struct tracker_law *w, const struct ue_observed_event *
     assert_true((event->ack.span_ns >= 0) == is_before);
     assert_true(event->ack.frame == 0 || !event->ack.is_excused);
     assert_true(event->ack.frame != event->frame);
+    assert_true(!event->ack.is_undecided || (is_before && event->ack.may_be_repeated));
+    if (event->ack.is_undecided) {
+        w->is_undecided[!event->side][event->ack.packet_id & (IDS - 1)] = true;
+    }
+}
+
+static void check_first_ack(struct tracker_law *w, const struct ue_observed_event *event) {
+    const struct ue_observed_first_ack *ack = &event->first_ack;
+    bool *is_undecided = &w->is_undecided[event->side][ack->acked_id & (IDS - 1)];
+    assert_true(*is_undecided);
+    *is_undecided = false;
+    assert_true(ack->acked_frame != 0 && ack->acked_frame < ack->frame && ack->frame < event->frame);
+    assert_true(ack->span_ns >= -1);
 }
 
 static void check_bunch(struct tracker_law *w, const struct ue_observed_event *event) {
@@ -116,6 +130,7 @@ static void on_event(void *user, const struct ue_observed_event *event) {
         break;
     case UE_OBSERVED_ACK:
     case UE_OBSERVED_NAK: check_report(w, event); break;
+    case UE_OBSERVED_FIRST_ACK: check_first_ack(w, event); break;
     case UE_OBSERVED_BUNCH: check_bunch(w, event); break;
     case UE_OBSERVED_CHANNEL_OPENED: assert_true(event->channel.bunch->open && w->had_bunch); break;
     case UE_OBSERVED_CHANNEL_CLOSED:

@@ -128,6 +128,12 @@ static void on_event(void *user, const struct ue_observed_event *event) {
                               event->ack.frame);
         say_span(fixture, event->ack.may_be_repeated ? -1 : event->ack.span_ns);
         break;
+    case UE_OBSERVED_FIRST_ACK:
+        tracker_fixture_print(fixture, "%s ack %" PRId64 " in %" PRIu64 ": %" PRIu64,
+                              event->first_ack.span_ns >= 0 ? "first" : "repeated", event->first_ack.acked_id,
+                              event->first_ack.acked_frame, event->first_ack.frame);
+        say_span(fixture, event->first_ack.span_ns);
+        break;
     case UE_OBSERVED_BUNCH: say_bunch(fixture, event); break;
     case UE_OBSERVED_CHANNEL_OPENED:
         tracker_fixture_print(fixture, "opened %" PRIu32, event->channel.bunch->channel);

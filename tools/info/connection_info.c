@@ -99,6 +99,18 @@ static void handle_wait(void *user, const struct ue_channel_wait *wait) {
     }
 }
 
+static void handle_round_trip(void *user, int64_t acked_ns, int64_t rtt_ns) {
+    const struct info_connection *info = user;
+    if (info->listener != NULL) {
+        info->listener->on_round_trip(info->listener->user, acked_ns, rtt_ns);
+    }
+}
+
+static struct ue_findings_callbacks callbacks_of(struct info_connection *info) {
+    return (struct ue_findings_callbacks){
+        .finding = handle_finding, .user = info, .wait = handle_wait, .round_trip = handle_round_trip};
+}
+
 /* ---- datagrams ---- */
 
 /* Each datagram may narrow the range of generations. */
@@ -161,7 +173,7 @@ static void add_cost(struct info_connection *info, const struct input_datagram *
 
 void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured) {
     struct handling handling = {info, captured};
-    const struct ue_findings_callbacks findings = {.finding = handle_finding, .user = info, .wait = handle_wait};
+    const struct ue_findings_callbacks findings = callbacks_of(info);
     update_generation(info, captured);
     update_addresses(info, captured);
     begin_or_go_on(info, captured);
@@ -188,9 +200,8 @@ static void add_loss(struct info_connection *info, unsigned side) {
 }
 
 void info_connection_finish(struct info_connection *info, int64_t end_ns) {
-    ue_findings_finish(
-        info->detected, end_ns,
-        &(const struct ue_findings_callbacks){.finding = handle_finding, .user = info, .wait = handle_wait});
+    const struct ue_findings_callbacks findings = callbacks_of(info);
+    ue_findings_finish(info->detected, end_ns, &findings);
     add_loss(info, 0);
     add_loss(info, 1);
     if (info->bandwidth != NULL) {

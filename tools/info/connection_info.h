@@ -24,6 +24,7 @@ struct info_listener {
     void (*on_event)(void *user, const struct ue_observed_event *event);
     void (*on_finding)(void *user, const struct ue_finding *finding);
     void (*on_wait)(void *user, const struct ue_channel_wait *wait);
+    void (*on_round_trip)(void *user, int64_t acked_ns, int64_t rtt_ns); /* as of struct ue_findings_callbacks */
     void *user;
 };
 

@@ -197,7 +197,7 @@ static void print_ack_delay(struct text_buffer *out, const struct info_connectio
         text_buffer_add_format(out,
                                "    acknowledgements of the %s come %.1f ms after its fastest one (median), 99 %% "
                                "within %.1f ms: its ticks, "
-                               "and what varies on the way\n",
+                               "and what varies or is lost on the way\n",
                                phrase_side(!side), (double)(ue_histogram_percentile(half, 50) - half->min) / 1e6,
                                (double)(ue_histogram_percentile(half, 99) - half->min) / 1e6);
     }

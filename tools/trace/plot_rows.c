@@ -12,11 +12,12 @@
 static void on_event(void *user, const struct ue_observed_event *event);
 static void on_finding(void *user, const struct ue_finding *finding);
 static void on_wait(void *user, const struct ue_channel_wait *wait);
+static void on_round_trip(void *user, int64_t acked_ns, int64_t rtt_ns);
 
 struct trace_plot *trace_plot_new(const struct input_datagram *first, struct trace_plot_limits *limits) {
     struct trace_plot *plot = g_new0(struct trace_plot, 1);
     plot->info = info_connection_new(first->connection->stream, &limits->info, &limits->channels_left);
-    plot->listener = (struct info_listener){on_event, on_finding, on_wait, plot};
+    plot->listener = (struct info_listener){on_event, on_finding, on_wait, on_round_trip, plot};
     plot->info->listener = &plot->listener;
     plot->rows_left = &limits->rows_left;
     plot->begin_ns = first->observed->time_ns;
@@ -179,17 +180,6 @@ static void on_ack(struct trace_plot *plot, const struct ue_observed_event *even
     }
 }
 
-static void add_round_trip(struct trace_plot *plot, const struct ue_observed_event *event) {
-    const struct ue_timing *timing = plot->info->timing;
-    bool is_sample = event->ack.frame != 0 && event->ack.span_ns >= 0 && !event->ack.may_be_repeated &&
-                     timing->halves[event->side].count != 0;
-    if (is_sample) {
-        const struct trace_plot_rtt rtt = {event->time_ns,
-                                           ue_time_ns_add(timing->last_half_ns[0], timing->last_half_ns[1])};
-        add_row(plot, plot->rtts, &rtt);
-    }
-}
-
 /* A packet that ended an interval between two frames of its sender. */
 static void add_pace(struct trace_plot *plot, const struct ue_observed_event *event) {
     const struct ue_send_pace *pace = &plot->info->timing->pace[event->side];
@@ -331,9 +321,6 @@ static void on_event(void *user, const struct ue_observed_event *event) {
     case UE_OBSERVED_LOST: add_gap(plot, event); break;
     case UE_OBSERVED_NOT_LOST: remove_gap(plot, event); break;
     case UE_OBSERVED_ACK:
-        on_ack(plot, event);
-        add_round_trip(plot, event);
-        break;
     case UE_OBSERVED_NAK: on_ack(plot, event); break;
     case UE_OBSERVED_BUNCH: add_bunch(plot, event); break;
     case UE_OBSERVED_CHANNEL_OPENED: add_opened_note(plot, event); break;
@@ -372,6 +359,12 @@ static void on_finding(void *user, const struct ue_finding *finding) {
 static void on_wait(void *user, const struct ue_channel_wait *wait) {
     struct trace_plot *plot = user;
     add_row(plot, plot->waits, wait);
+}
+
+static void on_round_trip(void *user, int64_t acked_ns, int64_t rtt_ns) {
+    struct trace_plot *plot = user;
+    const struct trace_plot_rtt rtt = {acked_ns, rtt_ns};
+    add_row(plot, plot->rtts, &rtt);
 }
 
 void trace_plot_on_datagram(struct trace_plot *plot, const struct input_datagram *captured) {

@@ -355,6 +355,8 @@ struct ue_findings_callbacks {
     void *user;
     void (*wait)(void *user, const struct ue_channel_wait *wait); /* NULL: what no finding needs is not measured: waits
                                                                      of channels, jitter and pace of the sides */
+    void (*round_trip)(void *user, int64_t acked_ns, int64_t rtt_ns); /* each one of struct ue_timing, in the order of
+                                                                         the acks that end them; NULL: not wanted */
 };
 
 /* Returns NULL if there is no memory. Copies the allocator, whose user must outlive the findings. */

@@ -4,11 +4,11 @@
 
    The events of a datagram have the order of the types below: RESTARTING, HANDSHAKE, RESTARTED; or OTHER_VIEW; or
    OPAQUE; or NOT_LOST, LOST, PACKET, then RESTARTING or RESTARTED, then NEVER_SENT, ACK and NAK in the order of packet
-   ids, then its bunches in wire order. In packets up to 4.21 acks and bunches follow the wire order. A bunch is first
-   reported by what it reveals of messages: MESSAGE of its exports, ABANDONED, and MESSAGE or FRAGMENT; then by BUNCH;
-   then, unless it is a retransmission, by CHANNEL_OPENED and CHANNEL_CLOSED. Last, after all bunches, are the messages
-   of unreliable fragments in a late packet. A malformed datagram has the events before its fault, a cut one those that
-   it was captured with. */
+   ids, FIRST_ACK after the last of them that it depends on, then its bunches in wire order. In packets up to 4.21 acks
+   and bunches follow the wire order. A bunch is first reported by what it reveals of messages: MESSAGE of its exports,
+   ABANDONED, and MESSAGE or FRAGMENT; then by BUNCH; then, unless it is a retransmission, by CHANNEL_OPENED and
+   CHANNEL_CLOSED. Last, after all bunches, are the messages of unreliable fragments in a late packet. A malformed
+   datagram has the events before its fault, a cut one those that it was captured with. */
 #ifndef UERUDP_OBSERVED_EVENT_H
 #define UERUDP_OBSERVED_EVENT_H
 
@@ -38,6 +38,8 @@ enum ue_observed_event_type {
     UE_OBSERVED_ACK,        /* this packet reports a packet of the other side as delivered */
     UE_OBSERVED_NAK,        /* `ack`: the same for not delivered. Up to 4.21 a NAK can follow an ACK, when both acks are
                                known to be lost, so that the sender assumes a loss; the later event is valid */
+    UE_OBSERVED_FIRST_ACK,  /* the packets that were missing before an earlier ACK of the other side, which
+                               is_undecided, are reported now: whether it was the first */
     UE_OBSERVED_BUNCH,      /* a bunch of this packet */
     UE_OBSERVED_CHANNEL_OPENED, /* `channel`: the bunch opens its channel */
     UE_OBSERVED_CHANNEL_CLOSED, /* `channel`: the bunch closes its channel; channel 0 closes the connection */
@@ -100,11 +102,22 @@ struct ue_observed_ack {
     int64_t span_ns;      /* since that packet; -1: not captured, or captured later */
     bool may_be_repeated; /* a packet that was not captured or could not be read may have reported it before, so that
                              span_ns is no round-trip time */
+    bool is_undecided;    /* may_be_repeated, unless FIRST_ACK follows and says otherwise */
     bool is_excused; /* not captured, but the capture need not lack it: an opaque packet, or one with a retracted jump,
                         may have this id, or, of an ACK, the packet was sent before the first one */
     bool is_withdrawn;   /* NAK: retracts an earlier ACK, because the acks were lost */
     bool may_be_refused; /* NAK: the packet may have arrived, and one of its unreliable bunches have been refused; then
                             its reliable bunches were delivered (endpoint.md 16) */
+};
+
+struct ue_observed_first_ack {
+    int64_t acked_id; /* of the packet of this side that was acknowledged */
+    uint64_t acked_frame;
+    int64_t packet_id; /* of the packet of the other side with the ACK */
+    uint64_t frame;
+    int64_t time_ns;
+    int64_t span_ns; /* between the two packets: no packet that was missing brought the ack, because its receiver
+                        reports it as not delivered, or it came after the ACK; -1: one may have */
 };
 
 struct ue_observed_bunch {
@@ -195,6 +208,7 @@ struct ue_observed_event {
         struct ue_observed_packet packet;
         struct ue_observed_never_sent never_sent;
         struct ue_observed_ack ack;
+        struct ue_observed_first_ack first_ack;
         struct ue_observed_bunch bunch;
         struct ue_observed_channel channel;
         struct ue_observed_message message;
