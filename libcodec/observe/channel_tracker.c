@@ -81,7 +81,9 @@ static void add_opening(struct ue_tracker_step *p, const struct ue_channel_state
 static bool may_be_unopened(const struct ue_tracker_step *p) {
     const struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
     int64_t last_id = p->packet_id - UE_HISTORY_REACH;
-    return is_legacy(p) || side->earliest_id > last_id || (side->counts.missing != 0 && side->recent_id > last_id);
+    bool may_be_unread = side->has_unread && side->unreadable_id > last_id; /* it may be beyond a cut */
+    return is_legacy(p) || side->earliest_id > last_id || may_be_unread ||
+           (side->counts.missing != 0 && side->recent_id > last_id);
 }
 
 /* Whether a receiver opens a channel for this bunch (endpoint.md 16.11): an unreliable one, for itself alone. */

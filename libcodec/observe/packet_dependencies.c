@@ -55,6 +55,13 @@ void ue_packet_dependencies_add(struct ue_tracker_step *p, int64_t needed_id) {
     }
 }
 
+void ue_packet_dependencies_add_hidden(struct ue_tracker_step *p) {
+    struct ue_packet_dependencies *entry = ensure(p);
+    if (entry != NULL) {
+        entry->needed |= ~DEPENDS_ON_OTHER;
+    }
+}
+
 void ue_packet_dependencies_add_opening(struct ue_tracker_step *p) {
     struct ue_packet_dependencies *entry = ensure(p);
     if (entry != NULL) {

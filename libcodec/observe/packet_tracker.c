@@ -413,6 +413,7 @@ static void handle_cut(struct ue_tracker_step *p, struct ue_item_range *rest, bo
     bool is_limited = p->in->context->agreed_bits != 0;
     if (p->is_tracked && (is_limited || rest->bit + 8 < rest->end_bit)) { /* fewer bits are no item */
         mark_unread(side, p->packet_id);
+        ue_packet_dependencies_add_hidden(p);
         if (p->in->context->profile.packet == UE_PACKET_LEGACY) {
             mark_acks_unread(p);
         }

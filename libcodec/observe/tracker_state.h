@@ -450,6 +450,10 @@ void ue_legacy_acks_correct(struct ue_tracker_step *pass);
    unreliable bunch; UE_TRACKER_NO_ID: one that is not known. */
 void ue_packet_dependencies_add(struct ue_tracker_step *pass, int64_t needed_id);
 
+/* Records that the current packet may have unreliable bunches beyond the cut of a snap length: for each packet shortly
+   before it, the receiver may refuse the current one unless it has received that. */
+void ue_packet_dependencies_add_hidden(struct ue_tracker_step *pass);
+
 /* Records that the receiver refuses the current packet, and a reliable bunch in it, unless the channel is open. */
 void ue_packet_dependencies_add_opening(struct ue_tracker_step *pass);
 

@@ -3,12 +3,18 @@
 """check_cut.py [SEED]: a capture with a snap length, whose generation is not given, has no finding, channel, bunch or
 control message that the whole capture does not have."""
 import collections
+import pathlib
+import re
 import sys
 import unittest
 
 import traffic
 
 GENERATIONS = ("4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.24", "4.25", "5.1", "5.4", "5.5", "5.8")
+CAPTURES = pathlib.Path(__file__).resolve().parents[3] / "captures"
+BUNCH = re.compile(r"on channel \d+, ChSequence \d+")
+OF_BUNCHES = {"reliable_stall", "repeated_loss", "undelivered"}
+SEVERITIES = ("error", "warning", "note")
 SNAPS = (64, 96, 128, 200, 300)
 Bunch = collections.namedtuple("Bunch", "channel ch_seq partial_initial data messages")
 seed = 1
@@ -45,6 +51,44 @@ class Cut(unittest.TestCase):
             for snap in SNAPS:
                 with self.subTest(generation, seed=seed, snap=snap):
                     self.check(frames, snap, (generation, seed, snap))
+
+    def certainty(self, frames):
+        """The severity of what is said of each reliable bunch, and whether the sentence has the condition that a packet
+        may have been refused although it arrived."""
+        bunches = {}
+        for connection in traffic.lines("info", "--json", "--findings=1000", frames=frames):
+            for finding in connection["findings"]:
+                bunch = BUNCH.search(finding["text"])
+                if finding["kind"] in OF_BUNCHES and bunch:
+                    said = SEVERITIES.index(finding["severity"]), "may have been delivered" in finding["text"]
+                    bunches[connection["stream"], finding["direction"], bunch[0]] = said
+        return bunches
+
+    def check_certainty(self, frames, name):
+        """The number of bunches of which the whole capture and a cut one say something."""
+        whole, compared = self.certainty(frames), 0
+        for snap in (60, 90, 130, 200):
+            for bunch, (severity, has_condition) in self.certainty(traffic.snapped(frames, snap)).items():
+                if bunch in whole:
+                    compared += 1
+                    self.assertGreaterEqual(severity, whole[bunch][0], (name, snap, bunch))
+                    self.assertGreaterEqual(has_condition, whole[bunch][1], (name, snap, bunch))
+        return compared
+
+    def test_certainty(self):
+        """A cut packet may have an unreliable bunch that its receiver refuses: what the whole capture does not say for
+        certain, the cut one does not either. Beside it, of bunches that were lost for certain both say so."""
+        for path in sorted(CAPTURES.glob("*.pcapng")):
+            self.check_certainty(traffic.read(path.read_bytes()), path.name)
+        compared = 0
+        for generation, seed, reorder in (("4.25", 3, 0), ("4.18", 4, 0.1), ("5.5", 2, 0)):
+            frames = traffic.generate("game", "--duration=6", "--loss=0.3", "--generation", generation, "--seed", seed,
+                                      *([f"--reorder={reorder}"] if reorder else [])).frames
+            compared += self.check_certainty(frames, (generation, seed))
+        self.assertGreater(compared, 10)
+        frames = traffic.generate("lossy", "--duration=6", "--loss=0.3", "--generation=5.5").frames
+        self.assertTrue([bunch for bunch, (severity, has_condition) in self.certainty(traffic.snapped(frames, 200)).items()
+                         if severity == SEVERITIES.index("warning") and not has_condition])
 
     def test_what_is_beyond_the_cut(self):
         """A retransmission beyond the cut is not missing, and neither is the handshake."""
