@@ -78,12 +78,12 @@ static void test_range(void **state) {
     ue_finding_set(&finding, UE_VALUE_OTHERS, 4);
     assert_sentence(&finding,
                     "5 packets in a row were not delivered, client to server, ids 7 to 11 (frame 45; 4 of them "
-                    "were not captured in this connection)");
+                    "are not among the packets of this connection that were analysed)");
     finding.frames[1] = 48;
     ue_finding_set(&finding, UE_VALUE_OTHERS, 1);
     assert_sentence(&finding,
                     "5 packets in a row were not delivered, client to server, ids 7 to 11 (frames 45 to 48; 1 of "
-                    "them was not captured in this connection)");
+                    "them is not among the packets of this connection that were analysed)");
 }
 
 /* Without a loss in the other direction there is no share of it. */

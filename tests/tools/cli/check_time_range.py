@@ -57,6 +57,19 @@ class Range(unittest.TestCase):
         self.assertNotIn("missing in the capture", text)
         self.assertNotIn("part of the capture", uerudp.run("info", CAPTURE, status=None).stdout.decode())
 
+    def test_reordered_at_the_edge(self):
+        """Packets of a silence that come late, after the part, are missing in it; no sentence says that they were lost."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "outage.pcapng")
+            uerudp.run("generate", "outage", "--generation=5.1", "--seed=1", "--jitter=80", "--reorder=0.1",
+                       "--duration=6", "--output", path)
+            missing = []
+            for options in ((), ("--to=frame:360",)):
+                text, = (each["text"] for each in info(*options, path=path)["findings"] if each["kind"] == "silence")
+                self.assertRegex(text, "were lost, not analysed, or from another address$")
+                missing.append(int(re.search(r"(\d+) packets of it are missing", text)[1]))
+            self.assertEqual([63, 69], missing)
+
     def test_full_time(self):
         whole = clock(self.begin, "%Y-%m-%dT%H:%M:%S").split(".")[0] + "Z"
         self.assertEqual(len(self.all), len(frames(f"--from={whole}")))
