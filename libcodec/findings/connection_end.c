@@ -85,14 +85,24 @@ static void report_close(const struct ue_findings *findings, int gone) {
     }
 }
 
+/* Since the last ack, if later packets than the last captured one were acknowledged. */
+static struct ue_finding_value known_silence_ns(const struct ue_findings *findings, unsigned side) {
+    struct ue_finding_value span_ns = ue_findings_silence_ns(findings, side);
+    bool is_acked = ue_findings_last_packet(findings, side)->acked_frame != 0;
+    return is_acked ? (struct ue_finding_value)UE_EXACTLY(span_ns.at_least) : span_ns;
+}
+
 static void report_timeout(const struct ue_findings *findings, unsigned gone) {
     const struct ue_last_packet *last = ue_findings_last_packet(findings, gone);
-    struct ue_finding_value silence_ns = ue_findings_silence_ns(findings, gone);
-    struct ue_finding finding = ue_finding_of_bounded_span(UE_FINDING_TIMEOUT, gone, silence_ns, last->frame, 0);
+    bool is_acked = last->acked_frame != 0;
+    struct ue_finding finding =
+        ue_finding_of_bounded_span(is_acked ? UE_FINDING_ACKED_TIMEOUT : UE_FINDING_TIMEOUT, gone,
+                                   known_silence_ns(findings, gone), last->frame, last->acked_frame);
     ue_finding_set_time(&finding, last->time_ns);
-    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)last->peer_packets);
+    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)(is_acked ? last->peer_packets_after_ack : last->peer_packets));
     ue_finding_set(&finding, UE_VALUE_SINCE, last->time_ns - findings->course.first_ns);
     ue_finding_set(&finding, UE_VALUE_OTHERS, findings->course.is_closed);
+    ue_finding_set(&finding, UE_VALUE_OF, (int64_t)last->acked);
     ue_findings_report(findings, &finding);
 }
 
@@ -103,20 +113,41 @@ static bool has_handshake_after(const struct ue_findings *findings, unsigned sid
     return frame > last->frame && (!course->is_closed || frame < course->closed_frame);
 }
 
+static bool is_silence(struct ue_finding_value gap_ns, uint64_t peer_packets) {
+    return gap_ns.at_least >= ue_finding_threshold_ns(UE_FINDING_SILENCE) && peer_packets >= UE_PEER_PACKETS_MIN;
+}
+
+static void report_silence(const struct ue_findings *findings, enum ue_finding_id id, unsigned side,
+                           struct ue_finding_value gap_ns, uint64_t peer_packets) {
+    const struct ue_last_packet *last = ue_findings_last_packet(findings, side);
+    uint64_t last_frame = last->acked_frame != 0 ? last->acked_frame : findings->course.closed_frame;
+    struct ue_finding finding = ue_finding_of_bounded_span(id, side, gap_ns, last->frame, last_frame);
+    ue_finding_set_time(&finding, last->time_ns);
+    ue_finding_set(&finding, UE_VALUE_COUNT, (int64_t)last->acked);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)peer_packets);
+    ue_finding_set(&finding, UE_VALUE_OF, findings->course.is_closed);
+    ue_findings_report(findings, &finding);
+}
+
 /* Until the end, or until the other side closed. */
 static void report_last_silence(const struct ue_findings *findings, unsigned side) {
-    const struct ue_stream_course *course = &findings->course;
     const struct ue_last_packet *last = ue_findings_last_packet(findings, side);
-    struct ue_finding_value gap_ns = ue_findings_silence_ns(findings, side);
-    if (gap_ns.at_least < ue_finding_threshold_ns(UE_FINDING_SILENCE) || last->peer_packets < UE_PEER_PACKETS_MIN ||
-        has_handshake_after(findings, side, last)) {
+    if (has_handshake_after(findings, side, last)) {
         return;
     }
-    enum ue_finding_id id = course->is_closed ? UE_FINDING_SILENCE_BEFORE_CLOSE : UE_FINDING_LAST_SILENCE;
-    struct ue_finding finding = ue_finding_of_bounded_span(id, side, gap_ns, last->frame, course->closed_frame);
-    ue_finding_set_time(&finding, last->time_ns);
-    ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)last->peer_packets);
-    ue_findings_report(findings, &finding);
+    bool is_closed = findings->course.is_closed, is_acked = last->acked_frame != 0;
+    uint64_t peer_packets = is_acked ? last->peer_packets_after_ack : last->peer_packets;
+    struct ue_finding_value known_ns = known_silence_ns(findings, side);
+    struct ue_finding_value uncaptured_ns =
+        ue_findings_span(findings, last->time_ns, ue_findings_last_packet(findings, !side)->time_ns);
+    if (is_silence(known_ns, peer_packets)) {
+        enum ue_finding_id id = is_acked    ? UE_FINDING_ACKED_LAST_SILENCE
+                                : is_closed ? UE_FINDING_SILENCE_BEFORE_CLOSE
+                                            : UE_FINDING_LAST_SILENCE;
+        report_silence(findings, id, side, known_ns, peer_packets);
+    } else if (is_acked && is_silence(uncaptured_ns, last->peer_packets)) {
+        report_silence(findings, UE_FINDING_INCOMPLETE_END, side, uncaptured_ns, last->peer_packets);
+    }
 }
 
 void ue_connection_end_finish(const struct ue_findings *findings) {

@@ -106,7 +106,6 @@ struct ue_silence_side {
     uint64_t missing;         /* packet ids missing before the next packet */
     int64_t missing_first_id; /* the first of them; valid if missing is not 0 */
     int64_t newest_id;
-    uint64_t acked;           /* packets after the newest one that were acknowledged before one of them was captured */
     uint64_t captured_frame;  /* of the latest packet, or other capture of one */
     uint64_t handshake_frame; /* of the latest handshake message; 0: none */
 };

@@ -60,7 +60,7 @@ static int64_t sent_bound_ns(enum ue_finding_id id, int64_t sent_ms) {
 /* Of the packets that were acknowledged before they were captured, the one that ends the silence is not missing. */
 static uint64_t missing_acked(const struct ue_silence_side *self, const struct ue_observed_event *event) {
     bool was_acked = event->type == UE_OBSERVED_PACKET && event->packet.was_acked_unseen;
-    return self->acked - (was_acked && self->acked != 0);
+    return self->last.acked - (was_acked && self->last.acked != 0);
 }
 
 /* Without memory the finding has what is known so far. */
@@ -139,13 +139,24 @@ static void find_late(struct ue_array *array, int64_t packet_id, bool was_acked)
     }
 }
 
+/* A packet after the newest one is acknowledged: its side is alive. */
+static void on_later_ack(struct ue_last_packet *last, const struct ue_observed_event *event) {
+    if (last->frame == 0) {
+        return;
+    }
+    last->acked++;
+    last->acked_frame = event->frame;
+    last->acked_ns = event->time_ns;
+    last->peer_packets_after_ack = 0;
+}
+
 /* A packet that was not captured so far is acknowledged; an ack may be withdrawn. */
 static void on_unseen_ack(struct ue_findings *findings, const struct ue_observed_event *event) {
     unsigned side = !event->side;
     struct ue_array *array = &findings->held_silences[side];
     bool is_ack = event->type == UE_OBSERVED_ACK;
-    if (event->ack.packet_id > findings->silence[side].newest_id) {
-        findings->silence[side].acked += is_ack;
+    if (is_ack && !event->ack.is_excused && event->ack.packet_id > findings->silence[side].newest_id) {
+        on_later_ack(&findings->silence[side].last, event);
     }
     for (size_t i = 0; i < array->count; i++) {
         struct ue_held_silence *held = ue_array_at(array, i);
@@ -188,7 +199,6 @@ static void begin_silence(struct ue_silence_side *self, uint64_t frame, int64_t 
 static void end_silence(struct ue_silence_side *self, uint64_t frame, int64_t time_ns, bool is_unsure) {
     self->packets++;
     self->missing = 0;
-    self->acked = 0;
     self->is_last_unsure = is_unsure;
     begin_silence(self, frame, time_ns);
 }
@@ -213,7 +223,9 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
     bool is_duplicate = event->type == UE_OBSERVED_PACKET && event->packet.is_duplicate;
     end_silence(self, event->frame, event->time_ns, is_unsure(event));
     /* a packet of new addresses is an event only when a handshake shows whose it is */
-    other->last.peer_packets += !is_duplicate && event->frame > other->last.frame;
+    bool is_after = !is_duplicate && event->frame > other->last.frame;
+    other->last.peer_packets += is_after;
+    other->last.peer_packets_after_ack += is_after;
 }
 
 /* Nothing is known of the packets before this one, and their acks. */
@@ -224,6 +236,7 @@ void ue_silence_on_result(struct ue_findings *findings, const struct ue_observed
     }
     end_silence(&findings->silence[datagram->role], datagram->frame, findings->course.now_ns, true);
     findings->silence[!datagram->role].last.peer_packets++;
+    findings->silence[!datagram->role].last.peer_packets_after_ack++;
 }
 
 /* ---- events ---- */
@@ -265,7 +278,6 @@ void ue_silence_begin_tracker(struct ue_findings *findings, bool is_attempt) {
         struct ue_silence_side *self = &findings->silence[side];
         report_decided(findings, side, INT64_MAX);
         self->missing = 0;
-        self->acked = 0;
         self->newest_id = 0;
         if (is_attempt) {
             *self = (struct ue_silence_side){0};
@@ -282,8 +294,15 @@ const struct ue_last_packet *ue_findings_last_packet(const struct ue_findings *f
 struct ue_finding_value ue_findings_silence_ns(const struct ue_findings *findings, unsigned side) {
     const struct ue_last_packet *self = ue_findings_last_packet(findings, side);
     const struct ue_last_packet *peer = ue_findings_last_packet(findings, !side);
-    bool is_silent = self->frame != 0 && peer->time_ns > self->time_ns;
-    return is_silent ? ue_findings_span(findings, self->time_ns, peer->time_ns) : (struct ue_finding_value){0, 0};
+    if (self->frame == 0 || peer->time_ns <= self->time_ns) {
+        return (struct ue_finding_value){0, 0};
+    }
+    struct ue_finding_value span_ns = ue_findings_span(findings, self->time_ns, peer->time_ns);
+    if (self->acked_frame != 0) {
+        int64_t least_ns = ue_findings_span(findings, self->acked_ns, peer->time_ns).at_least;
+        span_ns.at_least = least_ns < span_ns.at_least ? least_ns : span_ns.at_least; /* the clock may be set back */
+    }
+    return span_ns;
 }
 
 void ue_silence_finish(struct ue_findings *findings) {

@@ -121,16 +121,22 @@ static void print_no_close(struct text_buffer *out, const struct info_connection
     }
 }
 
+static void print_timeout(struct text_buffer *out, const struct info_connection *info, unsigned gone) {
+    const struct ue_last_packet *last = ue_findings_last_packet(info->detected, gone);
+    bool is_acked = last->acked_frame != 0;
+    text_buffer_add_format(out, "timeout: %s%s %s in frame %" PRIu64 ", %.3f s into the connection",
+                           is_acked ? "the newest packet of the " : "the ", phrase_side(gone),
+                           is_acked ? "was acknowledged" : "was last heard", is_acked ? last->acked_frame : last->frame,
+                           phrase_seconds((is_acked ? last->acked_ns : last->time_ns) - info->course->first_ns));
+}
+
 static void print_end(struct text_buffer *out, const struct info_connection *info) {
     int gone = ue_findings_gone_side(info->detected);
     size_t line = out->length;
     label(out, "end");
     if (gone >= 0) {
-        const struct ue_last_packet *last = ue_findings_last_packet(info->detected, (unsigned)gone);
-        text_buffer_add_format(out, "timeout: the %s was last heard in frame %" PRIu64 ", %.3f s into the connection%s",
-                               phrase_side((unsigned)gone), last->frame,
-                               phrase_seconds(last->time_ns - info->course->first_ns),
-                               info->course->is_closed ? "; " : "");
+        print_timeout(out, info, (unsigned)gone);
+        text_buffer_add(out, info->course->is_closed ? "; " : "");
     }
     if (info->course->is_closed) {
         print_close(out, info);

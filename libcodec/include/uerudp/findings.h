@@ -278,6 +278,10 @@ struct ue_last_packet {
     int64_t time_ns;       /* the latest time of its side so far: packets may be captured out of the order of time */
     int64_t own_ns;        /* of the frame, at most time_ns */
     uint64_t peer_packets; /* packets of the other side after it */
+    uint64_t acked;        /* later packets of its side that were acknowledged and not captured */
+    uint64_t acked_frame;  /* the latest of these acks; 0: none. Likewise its time */
+    int64_t acked_ns;
+    uint64_t peer_packets_after_ack; /* packets of the other side after acked_frame */
 };
 
 /* When a stream began and how it ended. Times are capture times; from the first implausible one on they stand still. */
@@ -380,8 +384,9 @@ void ue_findings_finish(struct ue_findings *findings, int64_t end_ns, const stru
 
 const struct ue_stream_course *ue_findings_course(const struct ue_findings *findings);
 
-/* The side that went silent for good: it sent nothing for the threshold of TIMEOUT before the other side's last packet
-   or its close; if the other side reports ConnectionTimeout, for the threshold of SILENCE. -1: none. */
+/* The side that went silent for good: of what it sent for the threshold of TIMEOUT before the other side's last packet
+   or its close, nothing was captured and nothing acknowledged; if the other side reports ConnectionTimeout, for the
+   threshold of SILENCE. -1: none. */
 int ue_findings_gone_side(const struct ue_findings *findings);
 
 /* Whether the connection ended by a timeout: a side went silent, or the other side says that it received nothing from
@@ -411,7 +416,8 @@ const struct ue_channel_order *ue_findings_channel_orders(const struct ue_findin
 const struct ue_last_packet *ue_findings_last_packet(const struct ue_findings *findings, unsigned side);
 
 /* How long a side had been silent at the other side's last packet, or at the close of the connection if it was closed;
-   0 if the side itself sent last. */
+   0 if the side itself sent last. At least: since its last packet, or the last ack of a later one that was not
+   captured. */
 struct ue_finding_value ue_findings_silence_ns(const struct ue_findings *findings, unsigned side);
 
 #ifdef __cplusplus
