@@ -221,7 +221,7 @@ static void describe(const struct ue_observer *observer, const struct ue_waiting
         ue_detection_limit_cut(detection, decode, out->bytes, out->size_bytes, &out->context);
     }
     out->role = ue_observed_role(&datagram->connection->shown, out->context.direction, decode->side);
-    out->is_foreign = ue_detection_is_foreign(detection, decode, out->bytes, out->size_bytes);
+    out->is_foreign = ue_detection_is_foreign(detection, decode, out->bytes, out->size_bytes, out->is_cut);
 }
 
 const struct ue_observed_datagram *ue_observer_next(struct ue_observer *observer) {

@@ -308,6 +308,6 @@ bool ue_profile_match_cut(const struct ue_context *context, const uint8_t *bytes
             return false;
         }
     }
-    bool is_beyond = is_shortened && fault.status == UE_E_TRUNCATED;
+    bool is_beyond = is_shortened && (fault.status == UE_E_TRUNCATED || fault.status == UE_E_LENGTH);
     return fault.status == UE_OK || fault.bit >= captured_bits || is_beyond;
 }

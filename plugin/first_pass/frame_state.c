@@ -83,5 +83,5 @@ bool uerudp_frame_state_is_foreign(const struct uerudp_frame_state *state, const
     }
     const struct ue_detection *detection = &state->connection->detection;
     return is_cut ? ue_detection_is_doubtful(detection, &state->decode)
-                  : ue_detection_is_foreign(detection, &state->decode, bytes, size_bytes);
+                  : ue_detection_is_foreign(detection, &state->decode, bytes, size_bytes, false);
 }

@@ -16,7 +16,7 @@ static bool all_are_foreign(const struct ue_detection *detection, struct traffic
         uint8_t bytes[PACKET_BYTES];
         size_t size = traffic_packet(t, n % 2, bytes);
         const struct ue_decode_state now = {.result = detection->result, .side = (uint8_t)(n % 2)};
-        are_foreign &= ue_detection_is_foreign(detection, &now, bytes, size);
+        are_foreign &= ue_detection_is_foreign(detection, &now, bytes, size, false);
     }
     return are_foreign;
 }

@@ -347,12 +347,14 @@ bool ue_detection_is_doubtful(const struct ue_detection *detection, const struct
 
 /* Whether a datagram of this connection probably belongs to another protocol:
    - there was no handshake, and not even half of the packets match the generation that matches most often;
-   - it does not decode, and no generation matches or it is a query (ue_profile_match_is_query);
+   - it does not decode, and no generation matches or it is a query (ue_profile_match_is_query); likewise what is
+     captured of it;
    - the connection consists of restart requests only, which have two bits;
    - it is the only datagram, and a packet of 4.21 or older with an ack and a channel index of 1000 or more.
-   Cheap for all other datagrams. */
+   Cheap for all other datagrams. is_cut: a snap length cut it, and its last byte is a terminator
+   (ue_observer_terminator). */
 bool ue_detection_is_foreign(const struct ue_detection *detection, const struct ue_decode_state *state,
-                             const uint8_t *bytes, size_t size_bytes);
+                             const uint8_t *bytes, size_t size_bytes, bool is_cut);
 
 /* A static English phrase without final period. */
 const char *ue_detection_reason_text(enum ue_detection_reason reason);

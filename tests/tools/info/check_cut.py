@@ -90,6 +90,18 @@ class Cut(unittest.TestCase):
         self.assertTrue([bunch for bunch, (severity, has_condition) in self.certainty(traffic.snapped(frames, 200)).items()
                          if severity == SEVERITIES.index("warning") and not has_condition])
 
+    def test_packets_of_a_guessed_generation(self):
+        """Without a handshake, and while not all packets match, the cut ones are of the connection, too: not 106 of
+        another protocol, in a silence of their sender."""
+        frames = traffic.generate("stream", "--generation=5.1", "--duration=6", "--loss=0.04", "--delay=40", "--jitter=5",
+                                  "--seed=3").frames
+        for snap in (60, 70, 80, 100, 130):
+            cut = traffic.snapped(frames, snap)
+            kinds, _ = statements(cut)
+            self.assertNotIn("silence", kinds, snap)
+            self.assertEqual([], [datagram["frame"] for datagram in traffic.lines("decode", "--json", frames=cut)
+                                  if "packet" not in datagram], snap)
+
     def test_what_is_beyond_the_cut(self):
         """A retransmission beyond the cut is not missing, and neither is the handshake."""
         frames = traffic.generate("game", "--duration=30", "--loss=0.1", "--capture-at=server", "--seed", seed).frames
