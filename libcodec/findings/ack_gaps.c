@@ -7,15 +7,21 @@ static void begin_wait(struct ue_ack_wait *wait, const struct ue_observed_event 
                                  .has_reported = wait->has_reported,
                                  .newest_id = wait->newest_id,
                                  .waiting_id = wait->waiting_id,
+                                 .hole_ns = wait->hole_ns,
                                  .begin_ns = event->time_ns,
                                  .begin_frame = event->frame,
                                  .known_from_ns = event->time_ns};
 }
 
-/* Starts waiting for an ack when a packet is sent. One that comes late may be reported already. */
+/* Starts waiting for an ack when a packet is sent. One that comes late may be reported already, and one whose ack was
+   captured before it is. */
 static void on_sent(struct ue_ack_wait *wait, const struct ue_observed_event *event) {
     wait->newest_id = event->packet_id > wait->newest_id ? event->packet_id : wait->newest_id;
-    if (!wait->is_waiting && !event->packet.is_late) {
+    if (wait->has_hole && wait->sent_frame == 0 && event->packet_id > wait->hole_id) {
+        wait->sent_frame = event->frame;
+        wait->sent_ns = event->time_ns;
+    }
+    if (!wait->is_waiting && !event->packet.is_late && !event->packet.was_acked_unseen) {
         wait->is_waiting = true;
         wait->waiting_id = event->packet_id;
         begin_wait(wait, event);
@@ -32,20 +38,30 @@ static void skip_packet(struct ue_findings *findings, unsigned side) {
     }
 }
 
-static int64_t known_ns(const struct ue_findings *findings, const struct ue_ack_wait *wait, int64_t end_ns) {
-    int64_t span_ns = ue_findings_span(findings, wait->known_from_ns, end_ns).at_least;
+/* For how long it is known that the packet with this id, or one before it that waited longer, was not reported. What
+   was sent before a hole may have been reported in it. */
+static int64_t known_ns(const struct ue_findings *findings, const struct ue_ack_wait *wait, int64_t packet_id,
+                        int64_t end_ns) {
+    bool is_after_hole = wait->has_hole && packet_id > wait->hole_id;
+    int64_t from_ns = !is_after_hole ? wait->known_from_ns : wait->sent_frame != 0 ? wait->sent_ns : end_ns;
+    int64_t span_ns = ue_findings_span(findings, from_ns, end_ns).at_least;
     return span_ns > wait->known_ns ? span_ns : wait->known_ns;
 }
 
 /* From 4.22 on each packet has all acks, so that one without a new ack shows that those before it had none. Up to 4.21
-   what a packet had that cannot be read need not be repeated. */
+   what a packet had that cannot be read need not be repeated: it is a hole. A packet whose report comes after the hole
+   was not reported in it. */
 static void on_readable(const struct ue_findings *findings, struct ue_ack_wait *wait, int64_t now_ns) {
     if (!wait->is_unread) {
         return;
     }
     if (findings->gaps.is_legacy) {
-        wait->known_ns = known_ns(findings, wait, wait->unread_ns);
+        wait->known_ns = known_ns(findings, wait, wait->newest_id, wait->unread_ns);
         wait->known_from_ns = now_ns;
+        wait->has_hole = true;
+        wait->hole_ns = now_ns;
+        wait->hole_id = wait->newest_id;
+        wait->sent_frame = 0;
     }
     wait->is_unread = !findings->gaps.is_legacy && !wait->is_read_again;
     wait->is_read_again = wait->is_unread;
@@ -75,11 +91,19 @@ static void on_peer_packet(struct ue_findings *findings, const struct ue_observe
 /* The time since the wait began. Less may be known: a packet that was not captured or could not be read may have had
    the report. */
 static struct ue_finding_value waited_ns(const struct ue_findings *findings, const struct ue_ack_wait *wait,
-                                         int64_t end_ns) {
+                                         int64_t packet_id, int64_t end_ns) {
     struct ue_finding_value span_ns = ue_findings_span(findings, wait->begin_ns, end_ns);
-    int64_t least_ns = known_ns(findings, wait, wait->is_unread ? wait->unread_ns : end_ns);
+    int64_t least_ns = known_ns(findings, wait, packet_id, wait->is_unread ? wait->unread_ns : end_ns);
     span_ns.at_least = least_ns < span_ns.at_most ? least_ns : span_ns.at_most; /* the clock may be set back */
     return span_ns;
+}
+
+int64_t ue_ack_gaps_known_until(const struct ue_findings *findings, unsigned side, int64_t from_ns) {
+    const struct ue_ack_wait *wait = &findings->ack_waits[side];
+    int64_t last_ns = ue_findings_last_packet(findings, !side)->time_ns;
+    bool is_unread = wait->is_unread && !wait->is_read_again;
+    int64_t known_ns = is_unread && wait->unread_ns < last_ns ? wait->unread_ns : last_ns;
+    return wait->hole_ns > from_ns ? from_ns : known_ns;
 }
 
 /* Up to 4.21 the report of a packet may come after that of a later one. */
@@ -99,7 +123,7 @@ static void retract_newest(struct ue_ack_wait *wait, int64_t newest_id) {
 static void on_report(struct ue_findings *findings, const struct ue_observed_event *event) {
     struct ue_ack_gap *gap = &findings->ack_gaps[!event->side];
     struct ue_ack_wait *wait = &findings->ack_waits[!event->side];
-    struct ue_finding_value span_ns = waited_ns(findings, wait, event->time_ns);
+    struct ue_finding_value span_ns = waited_ns(findings, wait, event->ack.packet_id, event->time_ns);
     uint64_t others = wait->peer_packets - (wait->peer_packets != 0); /* the last one has the ack */
     if (wait->is_waiting &&
         ue_time_ns_since(span_ns.at_least, wait->silent_ns) >= ue_finding_threshold_ns(UE_FINDING_ACK_GAP) &&
@@ -179,7 +203,7 @@ void ue_ack_gaps_begin_tracker(struct ue_findings *findings) {
 static void report_last_gap(struct ue_findings *findings, unsigned side) {
     struct ue_ack_wait *wait = &findings->ack_waits[side];
     const struct ue_last_packet *last = ue_findings_last_packet(findings, !side);
-    struct ue_finding_value span_ns = waited_ns(findings, wait, last->time_ns);
+    struct ue_finding_value span_ns = waited_ns(findings, wait, INT64_MAX, last->time_ns); /* none was reported */
     if (!wait->has_reported || !wait->is_waiting || wait->peer_packets < UE_PEER_PACKETS_MIN ||
         ue_time_ns_since(span_ns.at_least, wait->silent_ns) < ue_finding_threshold_ns(UE_FINDING_LAST_ACK_GAP)) {
         return;

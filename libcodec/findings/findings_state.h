@@ -134,6 +134,11 @@ struct ue_ack_wait {
     bool is_unread;        /* a packet is not known */
     bool is_read_again;    /* one after it is, without a report so far */
     int64_t unread_ns;     /* the last packet before it */
+    bool has_hole;         /* of packets that are not known, and whose acks need not be repeated (up to 4.21) */
+    int64_t hole_id;       /* the newest packet before its end */
+    uint64_t sent_frame;   /* the first packet after it; 0: none */
+    int64_t sent_ns;
+    int64_t hole_ns; /* the end of the last one, also before begin_ns; 0: none */
 };
 
 /* A gap between reports, while the packet that ends it is handled. */
@@ -336,6 +341,8 @@ void ue_ack_gaps_on_event(struct ue_findings *findings, const struct ue_observed
 void ue_ack_gaps_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
                            const struct ue_decode_result *result);
 void ue_ack_gaps_begin_tracker(struct ue_findings *findings);
+/* Until when the reports about packets of a side are known; from_ns if they are not known since then without a hole. */
+int64_t ue_ack_gaps_known_until(const struct ue_findings *findings, unsigned side, int64_t from_ns);
 void ue_ack_gaps_finish(struct ue_findings *findings);
 
 /* Packets that were lost, in bursts and in percent. */

@@ -151,8 +151,8 @@ static void report_undelivered(const struct ue_findings *findings, const struct 
 
 /* Else the next transmission may be in flight. */
 static bool is_undelivered(const struct ue_findings *findings, const struct ue_overdue_bunch *overdue, int64_t now_ns) {
-    return ue_findings_span(findings, overdue->last_ns, now_ns).at_least >=
-           ue_finding_threshold_ns(UE_FINDING_UNDELIVERED);
+    return !overdue->is_maybe_over && ue_findings_span(findings, overdue->last_ns, now_ns).at_least >=
+                                          ue_finding_threshold_ns(UE_FINDING_UNDELIVERED);
 }
 
 /* Of a bunch whose next transmission may be in flight: whether it is a stall by the latest report already. */
@@ -459,11 +459,11 @@ static void end_last_flight(struct ue_findings *findings, unsigned side) {
 }
 
 static void finish_overdue(const struct ue_findings *findings, const struct ue_overdue_bunch *overdue, unsigned side) {
-    int64_t now_ns = findings->course.last_ns;
-    if (is_undelivered(findings, overdue, now_ns)) {
-        report_undelivered(findings, overdue, side, now_ns, UE_FINDING_UNDELIVERED);
+    int64_t known_ns = ue_ack_gaps_known_until(findings, side, overdue->last_ns);
+    if (is_undelivered(findings, overdue, known_ns)) {
+        report_undelivered(findings, overdue, side, known_ns, UE_FINDING_UNDELIVERED);
     } else if (is_stall_yet(findings, overdue)) {
-        report_undelivered(findings, overdue, side, now_ns, UE_FINDING_UNDELIVERED_YET);
+        report_undelivered(findings, overdue, side, known_ns, UE_FINDING_UNDELIVERED_YET);
     }
 }
 

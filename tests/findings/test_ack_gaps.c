@@ -304,6 +304,48 @@ static void test_legacy_missing_packet_amid(void **state) {
     expect_no_gap();
 }
 
+/* Up to 4.21 the missing packet may have had the reports of all packets before it. Only those after it wait. */
+static void test_legacy_missing_packet_before_the_end(void **state) {
+    for (int has_later = 0; has_later < 2; has_later++) {
+        acknowledge_no_more(400);
+        findings_fixture_lost(SERVER, 4, 4);
+        findings_fixture_packet(500, SERVER, 5);
+        if (has_later) {
+            findings_fixture_packet(600, CLIENT, 4);
+        }
+        for (int64_t id = 6; id <= 13; id++) {
+            findings_fixture_packet(id * 100, SERVER, id);
+        }
+        findings_fixture_finish(2000, false);
+        assert_int_equal(has_later, last_gaps());
+        if (has_later) {
+            const struct ue_finding *gap = findings_fixture_find(UE_FINDING_LAST_ACK_GAP);
+            assert_int_equal(700 * MS, gap->values[UE_VALUE_SPAN].at_least);
+            assert_int_equal(1300 * MS, gap->values[UE_VALUE_SPAN].at_most);
+        }
+        findings_fixture_tear_down(state);
+        findings_fixture_set_up(state);
+    }
+}
+
+/* An ack that overtakes its packet: nothing waits. Beside it, a packet that the ack does not report waits. */
+static void test_ack_before_its_packet(void **state) {
+    for (int has_later = 0; has_later < 2; has_later++) {
+        begin_history();
+        client_sends();
+        findings_fixture_packet(100, SERVER, 1);
+        findings_fixture_ack(2, 0, 100);
+        findings_fixture_acked_packet(100, CLIENT, 2);
+        if (has_later) {
+            findings_fixture_packet(100, CLIENT, 3);
+        }
+        keep_sending();
+        assert_int_equal(has_later, last_gaps());
+        findings_fixture_tear_down(state);
+        findings_fixture_set_up(state);
+    }
+}
+
 /* An encrypted packet among others may have a report. */
 static void test_opaque_packet(void **state) {
     (void)state;
@@ -373,6 +415,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_missing_packet_without_report, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_legacy_missing_packet, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_legacy_missing_packet_before_the_end, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_ack_before_its_packet, findings_fixture_set_up,
                                         findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_legacy_missing_packet_amid, findings_fixture_set_up,
                                         findings_fixture_tear_down),

@@ -214,6 +214,7 @@ static void lose_and_finish(int64_t end_ms) {
     findings_fixture_packet(50, SERVER, 1);
     findings_fixture_nak(1, frame);
     keep_sending(CLIENT, end_ms);
+    findings_fixture_packet(end_ms, SERVER, 2);
     findings_fixture_finish(end_ms, true);
 }
 
@@ -223,6 +224,27 @@ static void test_undelivered(void **state) {
     const struct ue_finding *undelivered = findings_fixture_find(UE_FINDING_UNDELIVERED);
     assert_int_equal(1050 * MS, undelivered->values[UE_VALUE_SPAN].at_least);
     assert_int_equal(INT64_MAX, undelivered->values[UE_VALUE_SPAN].at_most);
+}
+
+/* The packets of the server after its report, which would report the next transmission, were not captured, or, up to
+   4.21, some of them. */
+static void test_undelivered_without_reports(void **state) {
+    for (int has_last = 0; has_last < 2; has_last++) {
+        findings_fixture_tear_down(state);
+        findings_fixture_set_up(state);
+        uint64_t frame = findings_fixture_packet(0, CLIENT, 1);
+        findings_fixture_bunch(3, 70);
+        findings_fixture_packet(50, SERVER, 1);
+        findings_fixture_nak(1, frame);
+        keep_sending(CLIENT, 1400);
+        if (has_last) {
+            findings_fixture_lost(SERVER, 2, 2);
+            findings_fixture_packet(1300, SERVER, 3);
+        }
+        findings_fixture_finish(1400, true);
+        assert_int_equal(0, findings_fixture_count(UE_FINDING_UNDELIVERED));
+        assert_int_equal(0, findings_fixture_count(UE_FINDING_UNDELIVERED_YET));
+    }
 }
 
 /* The retransmission overtook the first transmission, which was reported before it came. It has arrived if the packet
@@ -243,6 +265,7 @@ static void test_overtaken(void **state) {
         findings_fixture_refused_packet(60, CLIENT, 1);
         (is_delivered ? findings_fixture_delivered : findings_fixture_copy)(3, 70);
         keep_sending(CLIENT, 1500);
+        findings_fixture_packet(1500, SERVER, 2);
         findings_fixture_finish(1500, true);
         assert_int_equal(!is_delivered, findings_fixture_count(UE_FINDING_UNDELIVERED));
     }
@@ -436,7 +459,7 @@ static void test_end_of_capture_in_a_stall(void **state) {
     findings_fixture_copy(3, 70);
     findings_fixture_finish(400, true);
     const struct ue_finding *yet = findings_fixture_expect(UE_FINDING_UNDELIVERED_YET);
-    assert_int_equal(400 * MS, yet->values[UE_VALUE_SPAN].at_least);
+    assert_int_equal(350 * MS, yet->values[UE_VALUE_SPAN].at_least);
     assert_int_equal(INT64_MAX, yet->values[UE_VALUE_SPAN].at_most);
     assert_int_equal(2, yet->values[UE_VALUE_COUNT].at_least);
     assert_int_equal(0, findings_fixture_count(UE_FINDING_UNDELIVERED));
@@ -543,6 +566,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_slow_path, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_repeated_loss, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_undelivered, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_undelivered_without_reports, findings_fixture_set_up,
+                                        findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_overtaken, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unseen_packet, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unseen_between, findings_fixture_set_up, findings_fixture_tear_down),
