@@ -15,7 +15,10 @@
 #define ALL_MISSED_MIN 2
 
 static uint16_t rows_of(const struct ue_detection *detection) {
-    return detection->is_given ? (uint16_t)(1u << ue_profile_index(detection->custom)) : detection->possible;
+    if (detection->is_given) {
+        return (uint16_t)(1u << ue_profile_index(detection->custom));
+    }
+    return detection->possible;
 }
 
 static bool is_compared(const struct ue_detection *detection) {

@@ -11,9 +11,11 @@ import harness
 # Final only after enough of a connection was captured, or after its last restart message, which names the earlier one;
 # fields that depend on it may differ until then.
 LATER = {"generation", "generation_reason", "stream"}
-# Added by a later datagram; the class of an actor, at the first fragments of the message that spawns it.
+# Added by a later datagram; the class of an actor, at the first fragments of the message that spawns it; the time to an
+# ack, where packets before it are missing.
 TOLD_LATER = {"analysis.class", "analysis.acked_in", "analysis.nacked_in", "analysis.nacks_frame",
-              "analysis.retransmitted_in", "analysis.stall", "reassembled_in", "fragment.given_up_in"}
+              "analysis.retransmitted_in", "analysis.stall", "analysis.ack_rtt", "reassembled_in",
+              "fragment.given_up_in"}
 HELD = 64  # datagrams of a connection that may be analysed later than one pass shows them
 # A restart on other addresses, bounds that are detected later, a login, packets with long histories.
 CAPTURES = ("utcp-orig-restart", "utcp-ue418-clean", "supervive-ue54", "fortnite1510-081d-plain-scrubbed")
