@@ -222,8 +222,9 @@ static void print_reset(struct observation_text *t) {
 static void print_disproved(struct observation_text *t, const struct ue_observed_event *event) {
     start_datagram(t, event->frame, event->time_ns, event->side);
     text_buffer_add_format(&t->out,
-                           "packets %" PRId64 " to %" PRId64 " are not missing yet: the number in frame %" PRIu64
-                           " is damaged, or that packet came early\n",
+                           "packets %" PRId64 " to %" PRId64
+                           " are not missing: the sequence has not reached them yet, and the packet in frame %" PRIu64
+                           " has a damaged number, or came early\n",
                            event->lost.first_id, event->lost.last_id, event->lost.jump_frame);
 }
 

@@ -89,8 +89,8 @@ class Observe(uerudp.unittest.TestCase):
         self.assertIn("reports as not delivered", text)
 
     def test_damaged_number(self):
-        self.assertIn("server packets 624 to 2671 are not missing yet: the number in frame 35 is damaged, or that packet came early\n",
-                      self.transcript(CAPTURES / "corrupt.pcapng"))
+        self.assertIn("server packets 624 to 2671 are not missing: the sequence has not reached them yet, and the packet in frame "
+                      "35 has a damaged number, or came early\n", self.transcript(CAPTURES / "corrupt.pcapng"))
 
     def test_lost_acks(self):
         text = uerudp.run("replay", "-", data=lost_acks().capture()).stdout.decode()
