@@ -12,11 +12,14 @@ bool ue_connection_is_hopeless(const struct ue_connection *connection) {
 }
 
 void ue_connection_update_turn(struct ue_observer *observer, struct ue_connection *connection) {
-    bool is_waiting = connection->datagrams.count != 0 && !connection->is_ready;
-    if (is_waiting && (ue_connection_is_ready(observer, connection) || ue_connection_is_hopeless(connection))) {
-        connection->is_ready = true;
-        ue_list_remove(&observer->waiting, &connection->turn);
-        ue_list_push(&observer->ready, &connection->turn, connection);
+    if (connection->datagrams.count == 0) {
+        return;
+    }
+    bool is_over = ue_connection_is_ready(observer, connection) || ue_connection_is_hopeless(connection);
+    if (connection->is_ready != is_over) {
+        connection->is_ready = is_over;
+        ue_list_remove(is_over ? &observer->waiting : &observer->ready, &connection->turn);
+        ue_list_push(is_over ? &observer->ready : &observer->waiting, &connection->turn, connection);
     }
 }
 

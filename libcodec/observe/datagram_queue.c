@@ -12,6 +12,9 @@ static bool is_in_order(const struct ue_observer *observer) {
     return observer->options.order == UE_OBSERVER_IN_CAPTURE_ORDER;
 }
 
+/* Limit of the bytes of gathered datagrams. */
+#define GATHERED_BYTES_MAX (16u << 20)
+
 /* Those that share a stream are not gathered, which keeps the order of its datagrams. */
 static bool is_gathered(const struct ue_observer *observer, const struct ue_connection *connection) {
     const struct ue_observer_options *options = &observer->options;
@@ -40,6 +43,7 @@ static struct ue_waiting_datagram *copy(struct ue_observer *observer, const stru
 static void push(struct ue_observer *observer, struct ue_connection *connection, struct ue_waiting_datagram *waiting) {
     connection->references++;
     observer->waiting_count++;
+    observer->waiting_bytes += waiting->captured_bytes;
     if (is_in_order(observer)) {
         ue_list_push(&observer->datagrams, &waiting->link, waiting);
         return;
@@ -72,8 +76,9 @@ bool ue_datagram_queue_add(struct ue_observer *observer, struct ue_connection *c
                                                     .bytes = captured->bytes};
     bool is_cut = captured->captured_bytes < captured->length_bytes;
     bool is_first = (is_in_order(observer) ? &observer->datagrams : &connection->datagrams)->count == 0;
-    bool must_wait = is_cut || is_gathered(observer, connection);
-    if (is_first && !must_wait && ue_connection_is_ready(observer, connection)) {
+    bool must_gather = is_gathered(observer, connection);
+    observer->is_releasing |= !must_gather; /* of the stream that it shares, too */
+    if (is_first && !is_cut && !must_gather && ue_connection_is_ready(observer, connection)) {
         observer->has_direct = true;
         return true;
     }
@@ -83,7 +88,6 @@ bool ue_datagram_queue_add(struct ue_observer *observer, struct ue_connection *c
     }
     push(observer, connection, waiting);
     ue_connection_update_turn(observer, connection);
-    observer->is_releasing |= !is_gathered(observer, connection);
     if (connection->datagrams.count == UE_DETECTION_HELD_MAX) {
         ue_connection_stop_waiting(observer, connection);
     }
@@ -102,7 +106,8 @@ static void free_datagram(struct ue_observer *observer, struct ue_waiting_datagr
 
 static struct ue_waiting_datagram *first_of_connection(struct ue_observer *observer) {
     const struct ue_connection *connection = ue_list_first(&observer->ready);
-    observer->is_releasing |= observer->waiting_count >= observer->options.gathered_max;
+    observer->is_releasing |=
+        observer->waiting_count >= observer->options.gathered_max || observer->waiting_bytes >= GATHERED_BYTES_MAX;
     observer->is_releasing &= connection != NULL;
     return observer->is_releasing ? ue_list_first(&connection->datagrams) : NULL;
 }
@@ -121,6 +126,7 @@ static struct ue_waiting_datagram *first_ready(struct ue_observer *observer) {
 static void remove_first(struct ue_observer *observer, struct ue_waiting_datagram *first) {
     struct ue_connection *connection = first->connection;
     observer->waiting_count--;
+    observer->waiting_bytes -= first->captured_bytes;
     if (is_in_order(observer)) {
         ue_list_remove(&observer->datagrams, &first->link);
         return;

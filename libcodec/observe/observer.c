@@ -13,6 +13,9 @@ struct ue_observer *ue_observer_new(const struct ue_observer_options *options) {
     if (observer != NULL) {
         memset(observer, 0, sizeof *observer);
         observer->options = *options;
+        if (options->gathered_max > UE_OBSERVER_GATHERED_MAX) {
+            observer->options.gathered_max = UE_OBSERVER_GATHERED_MAX;
+        }
         observer->analysis_bytes_max = UE_OBSERVER_ANALYSIS_BYTES_MAX;
         observer->connections_max = UE_OBSERVER_CONNECTIONS_MAX;
         observer->pending_max = UE_OBSERVER_PENDING_MAX;

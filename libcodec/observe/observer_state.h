@@ -100,7 +100,7 @@ struct ue_observer {
 
     struct ue_list datagrams;      /* waiting ones (IN_CAPTURE_ORDER) */
     struct ue_list waiting, ready; /* connections with waiting datagrams (BY_CONNECTION) */
-    size_t waiting_count;
+    size_t waiting_count, waiting_bytes;
     bool is_releasing;                      /* the gathered ones, until none is left */
     struct ue_waiting_datagram direct;      /* the latest one that was added */
     bool has_direct;                        /* it need not wait, and was not copied */

@@ -84,9 +84,10 @@ static bool begin_tracking(struct ue_observer *observer, struct ue_stream *strea
     return true;
 }
 
+/* While gathered datagrams are returned, earlier ones of a stream that seems to be silent may follow. */
 static bool is_to_go(const struct ue_observer *observer, const struct ue_stream *oldest, int64_t now_ns) {
-    return observer->analysis_bytes > observer->analysis_bytes_max ||
-           ue_time_ns_since(now_ns, oldest->used_ns) > UE_OBSERVER_SILENT_NS;
+    bool is_silent = observer->ready.count == 0 && ue_time_ns_since(now_ns, oldest->used_ns) > UE_OBSERVER_SILENT_NS;
+    return is_silent || observer->analysis_bytes > observer->analysis_bytes_max;
 }
 
 static void end_tracking(struct ue_observer *observer, struct ue_stream *stream, int64_t now_ns) {

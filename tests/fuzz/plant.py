@@ -16,7 +16,7 @@ PLANTED = {
     "observer-lifetime": ("libcodec/observe/connection_readiness.c", "if (--connection->references == 0 &&",
                           "if (--connection->references <= 1 &&"),
     # A datagram of a certain connection overtakes those of others in capture order.
-    "observer-order": ("libcodec/observe/datagram_queue.c", "if (is_first && !must_wait &&", "if ((is_first || true) && !must_wait &&"),
+    "observer-order": ("libcodec/observe/datagram_queue.c", "if (is_first && !is_cut &&", "if ((is_first || true) && !is_cut &&"),
     # No byte is allocated for the terminator of a cut datagram.
     "observer-cut": ("libcodec/observe/datagram_queue.c", "#define TERMINATOR_BYTES 1", "#define TERMINATOR_BYTES 0"),
     # The reassembly of a stream is used after it was freed to save memory.

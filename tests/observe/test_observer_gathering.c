@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <uerudp/packet_tracker.h>
 #include "libcodec/observe/observer_state.h"
 #include "tests/observe/observer_fixture.h"
 
@@ -25,6 +26,11 @@ struct gathering {
     unsigned clients;
     struct returned returned;
 };
+
+static void on_event(void *user, const struct ue_observed_event *event) {
+    (void)user;
+    (void)event;
+}
 
 /* Returns the number of datagrams that are returned now. */
 static size_t drain(struct gathering *g) {
@@ -112,6 +118,48 @@ static void those_in_another_order_are_returned_at_once(void **state) {
     }
 }
 
+static void track_all(struct gathering *g, uint64_t counts[CLIENTS_MAX]) {
+    const struct ue_observer_callbacks callbacks = {.event = on_event};
+    const struct ue_observed_datagram *datagram;
+    ue_observer_flush(g->f.observer);
+    while ((datagram = ue_observer_next(g->f.observer)) != NULL) {
+        assert_true(ue_observer_track(g->f.observer, datagram, &callbacks));
+        const struct ue_tracker *tracker = ue_observer_tracker(datagram->record.connection);
+        counts[datagram->record.connection->stream] = ue_tracker_counts(tracker, datagram->role)->packets;
+    }
+}
+
+/* The tracker of a silent stream is freed, but not while its datagrams wait for those of others. */
+static void no_stream_is_silent_while_its_datagrams_wait(void **state) {
+    (void)state;
+    static struct gathering g;
+    uint64_t counts[CLIENTS_MAX] = {0};
+    begin(&g, 1000, CLIENTS_MAX);
+    for (unsigned round = 0; round < 4; round++) {
+        send_round(&g, 1);
+        g.f.now_ns += UE_OBSERVER_SILENT_NS * 2 / 3;
+        if (round == 0) {
+            track_all(&g, counts);
+        }
+    }
+    track_all(&g, counts);
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        assert_int_equal(counts[i], 4);
+    }
+    observer_fixture_end(&g.f);
+}
+
+static void those_of_many_bytes_are_returned(void **state) {
+    (void)state;
+    static struct gathering g;
+    begin(&g, 1000, CLIENTS_MAX);
+    g.f.observer->waiting_bytes = 16u << 20;
+    send_round(&g, 1);
+    assert_int_equal(g.returned.count, CLIENTS_MAX);
+    g.f.observer->waiting_bytes = 0;
+    observer_fixture_end(&g.f);
+}
+
 static void none_waits_at_the_end(void **state) {
     (void)state;
     static struct gathering g;
@@ -180,6 +228,8 @@ int main(void) {
         cmocka_unit_test(those_of_a_connection_are_returned_together),
         cmocka_unit_test(those_of_few_connections_are_returned_at_once),
         cmocka_unit_test(those_in_another_order_are_returned_at_once),
+        cmocka_unit_test(no_stream_is_silent_while_its_datagrams_wait),
+        cmocka_unit_test(those_of_many_bytes_are_returned),
         cmocka_unit_test(none_waits_at_the_end),
         cmocka_unit_test(each_stream_has_the_same_order),
     };
