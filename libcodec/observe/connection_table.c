@@ -196,14 +196,15 @@ static void repeat_attempt(struct ue_observer *observer, struct ue_connection *c
 /* Begins another session of the addresses, of which no handshake was captured. */
 static struct ue_connection *begin_session(struct ue_observer *observer, struct ue_connection *former,
                                            const struct ue_captured_datagram *captured, unsigned side) {
-    const struct ue_detection earlier = former->shown.detection; /* before it is released */
+    const struct ue_detection earlier = former->shown.detection; /* before it is released, likewise the other */
+    const struct ue_detection automatic = former->automatic != NULL ? *former->automatic : earlier;
     struct ue_connection *next = add_connection(observer, former->pair, captured, side);
     if (next == NULL) {
         return NULL;
     }
     ue_detection_begin_session(&next->shown.detection, &earlier);
     if (next->shown.detection.given.automatic != NULL) {
-        ue_detection_begin_session(next->automatic, former->automatic);
+        ue_detection_begin_session(next->automatic, &automatic);
     }
     if (is_failed_attempt(former, earlier.possible)) {
         repeat_attempt(observer, next, former);

@@ -54,8 +54,9 @@ static void push(struct ue_observer *observer, struct ue_connection *connection,
     }
 }
 
-/* The datagram that waits longest waits no longer. */
+/* The datagram that waits longest waits no longer, nor do gathered ones. */
 static void push_out(struct ue_observer *observer) {
+    observer->is_releasing = true;
     const struct ue_waiting_datagram *oldest = ue_list_first(&observer->datagrams);
     struct ue_connection *connection = oldest != NULL ? oldest->connection : ue_list_first(&observer->waiting);
     if (connection != NULL) {
