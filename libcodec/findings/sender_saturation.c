@@ -97,7 +97,7 @@ static void report(const struct ue_findings *findings, unsigned side) {
     struct ue_finding finding = ue_finding_of_span(id, side, of->total_ns, of->longest.frame, 0);
     finding.values[UE_VALUE_SPAN].at_most = INT64_MAX;
     ue_finding_set(&finding, UE_VALUE_LEAST, of->longest.length_ns);
-    ue_finding_set(&finding, UE_VALUE_OF, of->rate);
+    ue_finding_set(&finding, UE_VALUE_OF, of->longest.rate);
     ue_finding_set(&finding, UE_VALUE_OTHERS, of->tick_ns / UE_NS_PER_MS);
     ue_finding_set(&finding, UE_VALUE_BYTES, of->is_from_start ? of->first_rate : 0);
     ue_finding_set_time(&finding, of->longest.begin_ns);

@@ -73,8 +73,8 @@ static int64_t bits_in(int32_t rate, int64_t span_ns) {
     return (int64_t)((double)rate * 8 * ((double)span_ns / 1e9));
 }
 
-int64_t ue_saturation_drain_ns(const struct ue_saturation *side, int64_t bits) {
-    return side->rate != 0 && bits > 0 ? (int64_t)((double)bits / ((double)side->rate * 8) * 1e9) : 0;
+static int64_t drain_ns(int32_t rate, int64_t bits) {
+    return rate != 0 && bits > 0 ? (int64_t)((double)bits / ((double)rate * 8) * 1e9) : 0;
 }
 
 /* A sender keeps at most what two ticks allow (endpoint.md 30.2). */
@@ -121,16 +121,20 @@ static void end_span(struct ue_saturation *side) {
     }
 }
 
+static void set_end(struct ue_saturation *side, int64_t end_ns) {
+    side->latest_end_ns = end_ns;
+    side->latest.length_ns = end_ns - side->latest_begin_ns;
+}
+
 static void add_to_span(struct ue_saturation *side, int64_t bits) {
-    int64_t end_ns = ue_time_ns_add(side->counted_ns, ue_saturation_drain_ns(side, bits));
+    int64_t end_ns = ue_time_ns_add(side->counted_ns, drain_ns(side->rate, bits));
     if (side->latest.frame == 0 || side->counted_ns > side->latest_end_ns) {
         end_span(side);
-        side->latest = (struct ue_saturation_span){side->sent_ns, 0, side->frame};
+        side->latest = (struct ue_saturation_span){side->sent_ns, 0, side->frame, side->rate};
         side->latest_begin_ns = side->latest_end_ns = side->counted_ns;
         side->spans++;
     }
-    side->latest_end_ns = end_ns > side->latest_end_ns ? end_ns : side->latest_end_ns;
-    side->latest.length_ns = side->latest_end_ns - side->latest_begin_ns;
+    set_end(side, end_ns > side->latest_end_ns ? end_ns : side->latest_end_ns);
 }
 
 /* next_ns: what the end of the tick allows for, at most. */
@@ -141,6 +145,7 @@ static void end_tick(struct ue_saturation *side, int64_t next_ns) {
     if (bits > side->peak_bits) {
         side->peak_bits = bits;
         side->peak_frame = side->frame;
+        side->peak_rate = side->rate;
     }
     if (bits > bits_in(side->rate, next_ns)) {
         side->is_from_start |= is_from_start;
@@ -221,8 +226,17 @@ static void begin_tick_by_time(struct ue_saturation *side, int64_t gap_ns) {
 
 /* ---- calls ---- */
 
+/* What is left of the latest span leaves at the new rate. */
+static void change_rate(struct ue_saturation *side, int32_t rate) {
+    if (side->latest_end_ns > side->counted_ns) {
+        int64_t bits = bits_in(side->rate, side->latest_end_ns - side->counted_ns);
+        set_end(side, ue_time_ns_add(side->counted_ns, drain_ns(rate, bits)));
+    }
+    side->rate = rate;
+}
+
 void ue_saturation_set_rate(struct ue_saturation *side, int32_t bytes_per_s, bool is_known) {
-    side->rate = bytes_per_s < RATE_MIN ? RATE_MIN : bytes_per_s;
+    change_rate(side, bytes_per_s < RATE_MIN ? RATE_MIN : bytes_per_s);
     side->is_rate_known = is_known;
     if (!side->is_counting) {
         side->is_counting = true;
@@ -235,6 +249,11 @@ void ue_saturation_set_rate(struct ue_saturation *side, int32_t bytes_per_s, boo
 }
 
 void ue_saturation_stop(struct ue_saturation *side) {
+    if (side->latest_end_ns > side->counted_ns) {
+        set_end(side, side->counted_ns);
+    }
+    end_span(side);
+    side->latest = (struct ue_saturation_span){0};
     side->is_counting = side->has_sent = side->has_clock = side->is_whole = false;
     side->held_ns = 0;
 }
@@ -284,4 +303,8 @@ void ue_saturation_finish(struct ue_saturation *side, int64_t end_ns) {
     left_ns = left_ns > 0 ? left_ns : 0;
     side->latest.length_ns = side->latest.length_ns < left_ns ? side->latest.length_ns : left_ns;
     end_span(side);
+}
+
+int64_t ue_saturation_peak_ns(const struct ue_saturation *side) {
+    return drain_ns(side->peak_rate, side->peak_bits);
 }

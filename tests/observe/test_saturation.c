@@ -15,13 +15,24 @@
 
 /* endpoint.md 30. */
 struct engine {
-    int64_t queued_bits, now_ns, total_ns, end_ns;
+    int64_t rate, queued_bits, now_ns, total_ns, end_ns;
     uint64_t frame;
 };
 
+/* In the current tick. What is left of a saturation takes the time of the new rate. */
+static void set_rate(struct engine *engine, struct ue_saturation *side, int32_t rate) {
+    int64_t left_ns = engine->end_ns - engine->now_ns;
+    if (left_ns > 0) {
+        engine->end_ns = engine->now_ns + left_ns * engine->rate / rate;
+        engine->total_ns += engine->end_ns - engine->now_ns - left_ns;
+    }
+    engine->rate = rate;
+    ue_saturation_set_rate(side, rate, true);
+}
+
 static void end_tick(struct engine *engine, int64_t tick_ns) {
-    int64_t allowed = RATE * 8 * tick_ns / UE_NS_PER_S;
-    int64_t end_ns = engine->now_ns + engine->queued_bits * UE_NS_PER_S / (RATE * 8);
+    int64_t allowed = engine->rate * 8 * tick_ns / UE_NS_PER_S;
+    int64_t end_ns = engine->now_ns + engine->queued_bits * UE_NS_PER_S / (engine->rate * 8);
     engine->queued_bits -= allowed;
     if (engine->queued_bits > 0) {
         int64_t begin_ns = engine->end_ns > engine->now_ns ? engine->end_ns : engine->now_ns;
@@ -48,14 +59,19 @@ static uint32_t next_random(uint32_t *state) {
     return *state >> 16;
 }
 
-/* Each tick has a packet; its length, and now and then many more, are random. */
+/* Each tick has a packet; its length, and now and then many more, are random; so is the rate of each third of the
+ * ticks.
+ */
 static void run(uint32_t seed, bool has_clocks, struct engine *engine, struct ue_saturation *side) {
     int64_t tick_ns = (int64_t)(12 + seed % 7 * 5) * UE_NS_PER_MS + seed * 997;
-    ue_saturation_set_rate(side, RATE, true);
+    set_rate(engine, side, RATE);
     for (unsigned tick = 0; tick < TICKS; tick++) {
         unsigned packets = next_random(&seed) % 16 == 0 ? 1 + next_random(&seed) % 12 : 1;
         for (unsigned i = 0; i < packets; i++) {
             send(engine, side, 28 + next_random(&seed) % 400, has_clocks && i == 0);
+            if (i == 0 && tick % (TICKS / 3) == 1) {
+                set_rate(engine, side, RATE / 2 * (int32_t)(1 + next_random(&seed) % 6));
+            }
         }
         end_tick(engine, tick_ns);
     }
@@ -78,9 +94,60 @@ static void never_more_than_the_engine(void **state) {
     assert_true(found_ns > true_ns / 2);
 }
 
+/* 20,000 bytes at 5000 bytes/s; 1 s later the rate is another one. */
+static struct ue_saturation after_another_rate(int32_t rate) {
+    struct engine engine = {0};
+    struct ue_saturation side = {0};
+    set_rate(&engine, &side, 5000);
+    for (unsigned tick = 0; tick < 400; tick++) {
+        send(&engine, &side, tick == 20 ? 20000 : 28, true);
+        if (tick == 60) {
+            set_rate(&engine, &side, rate);
+        }
+        end_tick(&engine, 25 * UE_NS_PER_MS);
+    }
+    ue_saturation_finish(&side, engine.now_ns);
+    assert_true(side.total_ns <= engine.total_ns);
+    assert_true(side.total_ns > engine.total_ns - 200 * UE_NS_PER_MS);
+    assert_int_equal(side.longest.frame, 21);
+    assert_int_equal(side.longest.rate, 5000);
+    assert_int_equal(side.peak_frame, 21);
+    return side;
+}
+
+static void another_rate_drains_what_is_left(void **state) {
+    (void)state;
+    struct ue_saturation same = after_another_rate(5000), higher = after_another_rate(100000),
+                         lower = after_another_rate(4000);
+    assert_true(higher.total_ns < 1300 * UE_NS_PER_MS);
+    assert_true(same.total_ns > 4 * UE_NS_PER_S);
+    assert_true(lower.total_ns > 5 * UE_NS_PER_S);
+    assert_int_equal(ue_saturation_peak_ns(&higher), ue_saturation_peak_ns(&same));
+    assert_int_equal(ue_saturation_peak_ns(&lower), ue_saturation_peak_ns(&same));
+}
+
+/* The bits of a connection that another one replaced are none of the new one. */
+static void saturation_ends_with_the_connection(void **state) {
+    (void)state;
+    struct engine engine = {0};
+    struct ue_saturation side = {0};
+    for (unsigned connection = 0; connection < 2; connection++) {
+        set_rate(&engine, &side, RATE);
+        for (unsigned tick = 0; tick < 40; tick++) {
+            send(&engine, &side, tick % 20 == 10 ? 30000 : 28, true);
+            end_tick(&engine, 25 * UE_NS_PER_MS);
+        }
+        ue_saturation_stop(&side);
+    }
+    ue_saturation_finish(&side, engine.now_ns);
+    assert_int_equal(side.spans, 2);
+    assert_true(side.total_ns > UE_NS_PER_S);
+    assert_true(side.longest.length_ns < 750 * UE_NS_PER_MS);
+}
+
 /* 3000 bytes in the first tick, and the rate since then. */
 static struct ue_saturation after_first_tick(int32_t first_rate, bool is_known) {
-    struct engine engine = {0};
+    struct engine engine = {.rate = RATE};
     struct ue_saturation side = {0};
     ue_saturation_set_rate(&side, first_rate, is_known);
     ue_saturation_set_rate(&side, RATE, true);
@@ -108,7 +175,7 @@ static void first_rate_counts(void **state) {
 /* A pause shows that no more than two ticks of the current rate are left, whatever the rate was. */
 static void pause_forgets_the_first_rate(void **state) {
     (void)state;
-    struct engine engine = {0};
+    struct engine engine = {.rate = RATE};
     struct ue_saturation side = {0};
     ue_saturation_set_rate(&side, 20 * RATE, false);
     ue_saturation_set_rate(&side, RATE, true);
@@ -125,7 +192,7 @@ static void pause_forgets_the_first_rate(void **state) {
 /* Without a rate, and after another connection began, nothing is counted. */
 static void nothing_is_known(void **state) {
     (void)state;
-    struct engine engine = {0};
+    struct engine engine = {.rate = RATE};
     struct ue_saturation side = {0};
     for (unsigned tick = 0; tick < 40; tick++) {
         send(&engine, &side, 5000, true);
@@ -179,9 +246,14 @@ static void times_jump(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(never_more_than_the_engine),   cmocka_unit_test(first_rate_counts),
-        cmocka_unit_test(pause_forgets_the_first_rate), cmocka_unit_test(nothing_is_known),
-        cmocka_unit_test(clocks_without_value),         cmocka_unit_test(times_jump),
+        cmocka_unit_test(never_more_than_the_engine),
+        cmocka_unit_test(another_rate_drains_what_is_left),
+        cmocka_unit_test(saturation_ends_with_the_connection),
+        cmocka_unit_test(first_rate_counts),
+        cmocka_unit_test(pause_forgets_the_first_rate),
+        cmocka_unit_test(nothing_is_known),
+        cmocka_unit_test(clocks_without_value),
+        cmocka_unit_test(times_jump),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

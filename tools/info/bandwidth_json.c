@@ -57,8 +57,9 @@ static double since_s(const struct ue_bandwidth_totals *totals, int64_t time_ns)
 
 static json_t *longest(const struct ue_bandwidth_totals *totals, const struct ue_saturation_span *span) {
     return span->frame == 0 ? json_null()
-                            : json_pack("{s:o, s:f, s:o}", "frame", info_count(span->frame), "time_s",
-                                        since_s(totals, span->begin_ns), "duration_ms", ms(span->length_ns));
+                            : json_pack("{s:o, s:f, s:o, s:o}", "frame", info_count(span->frame), "time_s",
+                                        since_s(totals, span->begin_ns), "duration_ms", ms(span->length_ns),
+                                        "rate_bytes_per_s", info_count((uint64_t)span->rate));
 }
 
 /* null: the rate is not known, or no packet followed it. */
@@ -67,13 +68,12 @@ static json_t *saturation(const struct ue_bandwidth_totals *totals, const struct
     if (of->packets == 0) {
         return json_null();
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rate_bytes_per_s",
-                     info_count((uint64_t)of->rate), "tick_ms", of->tick_ns != 0 ? ms(of->tick_ns) : json_null(),
-                     "packets", info_count(of->packets), "times", info_count(of->spans), "total_ms", ms(of->total_ns),
-                     "longest", longest(totals, &of->longest), "queued_peak_bits",
-                     has_peak ? json_integer(of->peak_bits) : json_null(), "queued_peak_frame",
-                     has_peak ? info_count(of->peak_frame) : json_null(), "queued_peak_ms",
-                     ms(ue_saturation_drain_ns(of, of->peak_bits)));
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rate_bytes_per_s", info_count((uint64_t)of->rate), "tick_ms",
+        of->tick_ns != 0 ? ms(of->tick_ns) : json_null(), "packets", info_count(of->packets), "times",
+        info_count(of->spans), "total_ms", ms(of->total_ns), "longest", longest(totals, &of->longest),
+        "queued_peak_bits", has_peak ? json_integer(of->peak_bits) : json_null(), "queued_peak_frame",
+        has_peak ? info_count(of->peak_frame) : json_null(), "queued_peak_ms", ms(ue_saturation_peak_ns(of)));
 }
 
 static json_t *row_object(enum ue_bandwidth_by by, const struct ue_bandwidth_row *row, bool has_times) {

@@ -131,7 +131,7 @@ static void print_rows(struct text_buffer *out, const struct ue_bandwidth *bandw
 
 /* ---- saturation ---- */
 
-static struct phrase rate_of(const struct ue_saturation *of) {
+static struct phrase latest_rate(const struct ue_saturation *of) {
     return of->packets != 0 ? phrase_format("%" PRId32, of->rate) : (struct phrase){"no packet"};
 }
 
@@ -147,10 +147,14 @@ static struct phrase longest(const struct ue_bandwidth_totals *totals, const str
                           : (struct phrase){"-"};
 }
 
+static struct phrase rate_of_longest(const struct ue_saturation *of) {
+    return of->spans != 0 ? phrase_format("%" PRId32, of->longest.rate) : (struct phrase){"-"};
+}
+
 static struct phrase queued(const struct ue_saturation *of) {
-    return of->peak_frame != 0 ? phrase_format("%" PRId64 ", %s", of->peak_bits,
-                                               phrase_duration(ue_saturation_drain_ns(of, of->peak_bits)).text)
-                               : (struct phrase){"-"};
+    return of->peak_frame != 0
+               ? phrase_format("%" PRId64 ", %s", of->peak_bits, phrase_duration(ue_saturation_peak_ns(of)).text)
+               : (struct phrase){"-"};
 }
 
 static void print_waits(struct text_buffer *out, const struct ue_bandwidth *bandwidth) {
@@ -181,15 +185,15 @@ static void print_conditions(struct text_buffer *out, const struct ue_saturation
                     "capture, or if the server allows less\n");
     if (of[1]->is_from_start) {
         text_buffer_add_format(out,
-                               "    if the server had a rate of at most %" PRId32
-                               " bytes/s before, of which it keeps up to two ticks\n",
+                               "    the numbers of the server hold if its rate before Netspeed was at most %" PRId32
+                               " bytes/s: it keeps up to two ticks of that\n",
                                of[1]->first_rate);
     }
     for (unsigned side = 0; side < 2; side++) {
         if (of[side]->spans != 0 && !of[side]->has_clocks) {
             text_buffer_add_format(out,
-                                   "    by capture times of the %s's packets: what waited in the network may add "
-                                   "up\n",
+                                   "    the times of the %s are those of the capture: packets that waited in the "
+                                   "network may add up\n",
                                    phrase_side(side));
         }
     }
@@ -203,11 +207,14 @@ static void print_saturation(struct text_buffer *out, const struct ue_bandwidth 
         return;
     }
     text_style_add_title(out, "  %-28s %24s  %24s", "saturation, at least", "client to server", "server to client");
-    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "rate, bytes/s", rate_of(of[0]).text, rate_of(of[1]).text);
+    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "latest rate, bytes/s", latest_rate(of[0]).text,
+                           latest_rate(of[1]).text);
     text_buffer_add_format(out, "    %-26s %24s  %24s\n", "for ticks of at most", tick(of[0]).text, tick(of[1]).text);
     text_buffer_add_format(out, "    %-26s %24s  %24s\n", "in all, longest", total(of[0]).text, total(of[1]).text);
     text_buffer_add_format(out, "    %-26s %24s  %24s\n", "the longest began at", longest(totals, of[0]).text,
                            longest(totals, of[1]).text);
+    text_buffer_add_format(out, "    %-26s %24s  %24s\n", "its rate, bytes/s", rate_of_longest(of[0]).text,
+                           rate_of_longest(of[1]).text);
     text_buffer_add_format(out, "    %-26s %24s  %24s\n", "most bits above the rate", queued(of[0]).text,
                            queued(of[1]).text);
     print_waits(out, bandwidth);

@@ -21,6 +21,7 @@ struct ue_saturation_span {
     int64_t begin_ns; /* capture time of the last packet of that tick */
     int64_t length_ns;
     uint64_t frame; /* of that packet; 0: there is no span */
+    int32_t rate;   /* when it began, bytes per second; it may change until the bits have left */
 };
 
 /* A packet, neither a copy nor captured after a later one. */
@@ -35,13 +36,14 @@ struct ue_saturation_packet {
 
 /* One side of a connection. Zeroed: the rate is not known. */
 struct ue_saturation {
-    int32_t rate;       /* bytes per second; 0: not known */
+    int32_t rate;       /* the latest, bytes per second, at least 1800, as servers allow; 0: not known */
     int32_t first_rate; /* the first known one */
     int64_t tick_ns;    /* the longest tick for which the numbers hold; 0: not known */
     uint64_t packets;   /* that were counted, because the rate was known */
     int64_t counted_ns; /* the time since the rate was known, by the sender's clock */
     int64_t peak_bits;  /* the most in the queue at the end of a tick, before it removes any; at most 0: none known */
     uint64_t peak_frame;
+    int32_t peak_rate; /* in that tick, bytes per second */
     uint64_t spans;
     int64_t total_ns;                          /* of all spans, complete after ue_saturation_finish */
     struct ue_saturation_span longest, latest; /* likewise longest */
@@ -81,8 +83,8 @@ void ue_saturation_add(struct ue_saturation *side, const struct ue_saturation_pa
 /* The connection ends at this capture time. No packet may follow. */
 void ue_saturation_finish(struct ue_saturation *side, int64_t end_ns);
 
-/* How long the rate needs for these bits. */
-int64_t ue_saturation_drain_ns(const struct ue_saturation *side, int64_t bits);
+/* How long peak_rate needs for peak_bits. */
+int64_t ue_saturation_peak_ns(const struct ue_saturation *side);
 
 #ifdef __cplusplus
 }

@@ -102,7 +102,7 @@ class Truth(unittest.TestCase):
                 self.assertLessEqual(longest_ms, true_longest_ms)
                 self.assertEqual((0, 0), found_ms(connection, "c2s"))
                 self.assertEqual(["s2c"], accused(connection))
-                self.assertIn("a rate of at most 100000 bytes/s before", text)
+                self.assertIn("if its rate before Netspeed was at most 100000 bytes/s", text)
 
     def test_bounds(self):
         """No more than the sidecar has, whatever the rate, the tick, the generation, the network and the capture point."""
@@ -198,6 +198,40 @@ class Ticks(unittest.TestCase):
             conv.send(SERVER, {"channel": 5, "data": "00" * (size - 45)}, has_info=True, jitter_ms=int(conv.now) % 1000)
             conv.send(CLIENT)
         self.assertEqual([], accused(conv.info()))
+
+
+class Rates(unittest.TestCase):
+    """A client that asks for another rate while the server has much in its queue."""
+
+    def saturation(self, first, second):
+        conv = Conversation()
+        conv.handshake()
+        conv.send_message(CLIENT, "netspeed", rate=first)
+        for tick in range(160):
+            conv.wait(50)
+            conv.send(SERVER, {"channel": 5, "data": "00" * (500 if tick < 40 else 50)}, has_info=True,
+                      jitter_ms=int(conv.now) % 1000)
+            if tick == 40:
+                conv.send_message(CLIENT, "netspeed", rate=second)
+            else:
+                conv.send(CLIENT)
+        connection = conv.info("--bandwidth")
+        finding, = (finding for finding in connection["findings"] if finding["kind"] == "saturated")
+        found = connection["bandwidth"]["saturation"]["s2c"]
+        self.assertEqual(second, found["rate_bytes_per_s"])
+        self.assertEqual(max(first, 1800), found["longest"]["rate_bytes_per_s"])
+        self.assertEqual(max(first, 1800), finding["of"])
+        self.assertIn(f"more than its rate, {max(first, 1800)} bytes/s; this holds if its ticks", finding["text"])
+        return found["total_ms"]
+
+    def test_higher_rate(self):
+        self.assertLess(self.saturation(5000, 100000), 2200)
+
+    def test_same_rate(self):
+        self.assertGreater(self.saturation(5000, 5000), 3000)
+
+    def test_less_than_servers_allow(self):
+        self.assertLess(self.saturation(500, 100000), 2500)
 
 
 class Innocent(unittest.TestCase):

@@ -319,7 +319,7 @@ SENTENCES = (
     ("partial_error", "", Run.malformed),
     ("reliable_jump", "", Run.malformed),
     ("saturated", rf"{SIDE} was saturated for at least (?P<all>[\d.]+) (?P<all_unit>m?s), (?P<longest>[\d.]+) "
-                  r"(?P<longest_unit>m?s) at once .* more than the (?P<rate>\d+) bytes/s .* ticks take at most (?P<tick>\d+) ms",
+                  r"(?P<longest_unit>m?s) at once .* more than its rate, (?P<rate>\d+) bytes/s; .* ticks take at most (?P<tick>\d+) ms",
      Run.saturated),
     *((kind, "", Run.always) for kind in ("no_answer", "refused", "version_upgrade", "restart", "opaque")),
 )
