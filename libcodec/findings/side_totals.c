@@ -23,6 +23,8 @@ static void keep_contradiction(struct ue_findings *findings, const struct ue_obs
         settings->frame = datagram->frame;
         ue_detection_given_text(detection, settings->given);
         ue_detection_other_text(detection, settings->other);
+    } else if (ue_detection_withdrew_contradiction(detection)) {
+        settings->frame = 0;
     }
 }
 
@@ -193,7 +195,7 @@ static void report_reordered(const struct ue_findings *findings, unsigned side) 
 static void report_unreadable(const struct ue_findings *findings, unsigned side) {
     const struct ue_contradicted_settings *settings = &findings->contradicted;
     uint64_t unreadable = findings->totals[side].unreadable;
-    if (settings->contradiction.datagrams == 0) {
+    if (settings->frame == 0) {
         report_count(findings, UE_FINDING_UNREADABLE, side, unreadable);
     } else if (side == 0) {
         bool has_other = settings->other[0] != '\0';

@@ -119,7 +119,7 @@ static void learn_handshake(struct ue_detection *detection, unsigned side, const
     detection->has_ids_evidence = true;
     detection->has_sure_form |= !match->restart;
     detection->ids = match->ids;
-    if (detection->is_given) {
+    if (detection->is_given || detection->result.reason == UE_DETECTION_REASON_WITHOUT_HANDLERS) {
         bool is_detected = detection->result.is_undecoded;
         detection->result.ids = match->ids && (is_detected || detection->custom->handshake == UE_HANDSHAKE_V);
         return;
@@ -496,6 +496,8 @@ const char *ue_detection_reason_text(enum ue_detection_reason reason) {
         [UE_DETECTION_REASON_NONE] = "no packet tells them apart yet, oldest possible",
         [UE_DETECTION_REASON_SETTING] = "given as a setting",
         [UE_DETECTION_REASON_CONTRADICTED] = "given as a setting that the first datagrams contradict",
+        [UE_DETECTION_REASON_WITHOUT_HANDLERS] =
+            "detected without the given handlers, which the first datagrams contradict",
         [UE_DETECTION_REASON_HANDSHAKE] = "only generation with this form of handshake",
         [UE_DETECTION_REASON_DECODING_MATCH] =
             "of the generations whose bunches end at the terminator, the oldest that decodes most datagrams",

@@ -171,14 +171,23 @@ static void set_other(struct ue_detection *detection) {
 /* Handshake messages are decoded as those of the generation that is detected. */
 static void read_handshake_as_detected(struct ue_detection *detection) {
     const struct ue_detection *automatic = detection->given.automatic;
-    if (detection->is_given) {
-        detection->result.profile = automatic->result.profile;
-        detection->result.ids = automatic->result.ids;
-        detection->result.features = automatic->result.features;
-    }
+    detection->result.profile = automatic->result.profile;
+    detection->result.ids = automatic->result.ids;
+    detection->result.features = automatic->result.features;
     detection->ids = automatic->ids;
     detection->has_ids_evidence = automatic->has_ids_evidence;
     detection->server_side = automatic->server_side;
+}
+
+/* A generation that was not given is that of the diagnosis. */
+static void explain(struct ue_detection *detection) {
+    if (detection->is_given) {
+        detection->result.reason = UE_DETECTION_REASON_CONTRADICTED;
+    } else if (detection->given.has_other) {
+        detection->result.candidates = detection->given.other.candidates;
+        detection->result.matches_few = false;
+        detection->result.reason = UE_DETECTION_REASON_WITHOUT_HANDLERS;
+    }
 }
 
 bool ue_detection_reject_given(struct ue_detection *detection) {
@@ -189,7 +198,7 @@ bool ue_detection_reject_given(struct ue_detection *detection) {
         set_other(detection);
         ue_detection_leave_undecoded(detection);
         read_handshake_as_detected(detection);
-        detection->result.reason = detection->is_given ? UE_DETECTION_REASON_CONTRADICTED : detection->result.reason;
+        explain(detection);
     } else if (is_compared(detection) && has_found_bounds(detection)) {
         detection->result.variant = given->automatic->result.variant;
     }
@@ -209,11 +218,16 @@ void ue_detection_adopt_given(struct ue_detection *detection, const struct ue_de
 
 bool ue_detection_contradicts(const struct ue_detection *detection, struct ue_detection_contradiction *contradiction) {
     const struct ue_detection_given *given = &detection->given;
-    if (given->is_contradicted) {
+    bool is_contradicted = given->is_contradicted && detection->result.is_undecoded;
+    if (is_contradicted) {
         contradiction->datagrams = (unsigned)given->packets + given->handshakes;
         contradiction->missed = (unsigned)given->missed[best_row(detection)] + given->contrary_handshakes;
     }
-    return given->is_contradicted;
+    return is_contradicted;
+}
+
+bool ue_detection_withdrew_contradiction(const struct ue_detection *detection) {
+    return detection->given.is_contradicted && !detection->result.is_undecoded;
 }
 
 struct ue_detection_contradicted_options ue_detection_contradicted_options(const struct ue_detection *detection) {

@@ -227,6 +227,7 @@ static enum cli_exit draw_ends(struct trace_command *t) {
                         info_capture_finish(infos, capture_reader_end_ns(&other, &t->selection)),
                         TRACE_PLOT_FINDINGS_MAX);
     enum cli_exit status = draw(t, &reader), other_status = capture_reader_exit_status(&other);
+    capture_summary_print_contradictions(&other.summary);
     info_capture_free(infos);
     capture_reader_clear(&reader);
     capture_reader_clear(&other);

@@ -59,10 +59,56 @@ static struct capture_summary_connection *find_listing(struct capture_summary *s
     return listing;
 }
 
+/* ---- contradictions ---- */
+
+static void add_contradiction(struct capture_summary *summary, const struct ue_observed_connection *connection) {
+    if (summary->contradictions == NULL) {
+        summary->contradictions = g_hash_table_new(NULL, NULL);
+    }
+    if (g_hash_table_add(summary->contradictions, GUINT_TO_POINTER(connection->stream)) &&
+        summary->contradicted_count < CAPTURE_SUMMARY_LISTED_MAX) {
+        ue_observer_reference(connection);
+        summary->contradicted[summary->contradicted_count++] = connection;
+    }
+}
+
+static void remove_contradiction(struct capture_summary *summary, struct ue_observer *observer, uint32_t stream) {
+    size_t kept = 0;
+    if (summary->contradictions == NULL || !g_hash_table_remove(summary->contradictions, GUINT_TO_POINTER(stream))) {
+        return;
+    }
+    for (size_t i = 0; i < summary->contradicted_count; i++) {
+        const struct ue_observed_connection *each = summary->contradicted[i];
+        summary->contradicted[kept] = each;
+        if (each->stream == stream) {
+            ue_observer_release(observer, each);
+        } else {
+            kept++;
+        }
+    }
+    summary->contradicted_count = kept;
+}
+
+/* Of several connections of a stream, the first counts. */
+static void count_contradiction(struct capture_summary *summary, const struct input_datagram *captured) {
+    const struct ue_observed_connection *connection = captured->connection;
+    struct ue_detection_contradiction ignored;
+    if (ue_detection_contradicts(&connection->detection, &ignored)) {
+        add_contradiction(summary, connection);
+    } else if (ue_detection_withdrew_contradiction(&connection->detection)) {
+        remove_contradiction(summary, captured->observer, connection->stream);
+    }
+}
+
+static size_t contradictions_of(const struct capture_summary *summary) {
+    return summary->contradictions != NULL ? g_hash_table_size(summary->contradictions) : 0;
+}
+
 struct capture_summary_connection *capture_summary_on_datagram(struct capture_summary *summary,
                                                                const struct input_datagram *captured) {
     const struct ue_observed_connection *connection = captured->connection;
     struct capture_summary_connection *listing = find_listing(summary, connection);
+    count_contradiction(summary, captured);
     if (listing == NULL) {
         return NULL;
     }
@@ -77,6 +123,10 @@ void capture_summary_clear(struct capture_summary *summary, struct ue_observer *
     while (summary->listed != 0) {
         ue_observer_release(observer, summary->listings[--summary->listed].latest);
     }
+    while (summary->contradicted_count != 0) {
+        ue_observer_release(observer, summary->contradicted[--summary->contradicted_count]);
+    }
+    g_clear_pointer(&summary->contradictions, g_hash_table_unref);
 }
 
 /* ---- the summary ---- */
@@ -121,8 +171,9 @@ static void print_contradiction(const struct ue_observed_connection *connection)
                           : which.generation                 ? "--generation"
                                                              : "--handlers";
     fprintf(stderr,
-            "stream %" PRIu32 ": %u of the first %u datagrams %s not match %s (%s), so that no packet is decoded",
-            connection->stream, contradiction.missed, contradiction.datagrams,
+            "stream %" PRIu32 ": %u of the first %u datagrams from frame %" PRIu64
+            " on %s not match %s (%s), so that no packet of that connection is decoded",
+            connection->stream, contradiction.missed, contradiction.datagrams, connection->first_frame,
             contradiction.missed == 1 ? "does" : "do", ue_detection_given_text(detection, given), options);
     if (ue_detection_other_text(detection, other) != NULL) {
         fprintf(stderr, "; without %s, %s is detected", options, other);
@@ -131,18 +182,18 @@ static void print_contradiction(const struct ue_observed_connection *connection)
 }
 
 void capture_summary_print_contradictions(const struct capture_summary *summary) {
-    for (size_t i = 0; i < summary->listed; i++) {
-        print_contradiction(summary->listings[i].latest);
+    size_t further = contradictions_of(summary) - summary->contradicted_count;
+    for (size_t i = 0; i < summary->contradicted_count; i++) {
+        print_contradiction(summary->contradicted[i]);
+    }
+    if (further != 0) {
+        fprintf(stderr, "the first datagrams of %zu further stream%s do not match what is given, either\n", further,
+                plural(further));
     }
 }
 
 bool capture_summary_is_contradicted(const struct capture_summary *summary) {
-    struct ue_detection_contradiction ignored;
-    bool is_contradicted = false;
-    for (size_t i = 0; i < summary->listed; i++) {
-        is_contradicted |= ue_detection_contradicts(&summary->listings[i].latest->detection, &ignored);
-    }
-    return is_contradicted;
+    return contradictions_of(summary) != 0;
 }
 
 /* Prints the value for --handlers, and whether the key is wrong. */

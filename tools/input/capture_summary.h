@@ -36,6 +36,9 @@ struct capture_summary {
     struct progress_line progress;
     size_t listed;
     struct capture_summary_connection listings[CAPTURE_SUMMARY_LISTED_MAX];
+    GHashTable *contradictions; /* numbers of the streams that contradict the options; NULL: none did */
+    size_t contradicted_count;
+    const struct ue_observed_connection *contradicted[CAPTURE_SUMMARY_LISTED_MAX]; /* the first of them, referenced */
 };
 
 /* Formats the bounds of a game that were detected as lines of a profile: "; max_packet=2048 ch_seq_bound=4096"; "" when
@@ -47,11 +50,10 @@ void capture_summary_format_bounds(const struct ue_detection_result *result, cha
 struct capture_summary_connection *capture_summary_on_datagram(struct capture_summary *summary,
                                                                const struct input_datagram *captured);
 
-/* Whether the first datagrams of a connection that is listed contradict the generation or the handlers of the options.
- */
+/* Whether the first datagrams of a connection contradict the generation or the handlers of the options. */
 bool capture_summary_is_contradicted(const struct capture_summary *summary);
 
-/* Names these options, and what is detected without them; part of the totals. */
+/* Names these options, for as many streams as are listed, and what is detected without them; part of the totals. */
 void capture_summary_print_contradictions(const struct capture_summary *summary);
 
 /* Removes the references to connections. */

@@ -103,7 +103,8 @@ enum cli_exit replay_check(struct replay_command *replay) {
     capture_reader_print_summary(&replay->reading);
     enum cli_exit status = is_written ? capture_reader_exit_status(&replay->reading) : CLI_EXIT_UNUSABLE;
     status = status == CLI_EXIT_OK && check.differs ? CLI_EXIT_MALFORMED : status;
-    if (status == CLI_EXIT_OK && !check.is_compared && check.order->len != 0) {
+    bool is_explained = status == CLI_EXIT_UNUSABLE || replay->reading.summary.malformed != 0 || check.differs;
+    if (!is_explained && !check.is_compared && check.order->len != 0) {
         cli_error("no side of any connection was compared, for the reasons that are printed");
         status = CLI_EXIT_UNUSABLE;
     }

@@ -19,14 +19,16 @@ extern "C" {
 #define UE_DETECTION_VARIANT_COUNT 14
 
 enum ue_detection_reason {
-    UE_DETECTION_REASON_NONE,           /* no packet tells the possible ones apart yet: the oldest */
-    UE_DETECTION_REASON_SETTING,        /* the caller gave the generation */
-    UE_DETECTION_REASON_CONTRADICTED,   /* and the first datagrams contradict that, see ue_detection_compare_given; the
-                                           profile is that with which handshake messages are decoded */
-    UE_DETECTION_REASON_HANDSHAKE,      /* only this profile sends such a handshake */
-    UE_DETECTION_REASON_ONLY_MATCH,     /* the only profile in which the bunches end at the terminator */
-    UE_DETECTION_REASON_OLDEST_MATCH,   /* the oldest of several profiles that match */
-    UE_DETECTION_REASON_DECODING_MATCH, /* of several profiles that match, the oldest that decodes most datagrams */
+    UE_DETECTION_REASON_NONE,         /* no packet tells the possible ones apart yet: the oldest */
+    UE_DETECTION_REASON_SETTING,      /* the caller gave the generation */
+    UE_DETECTION_REASON_CONTRADICTED, /* and the first datagrams contradict that, see ue_detection_compare_given; the
+                                         profile is that with which handshake messages are decoded */
+    UE_DETECTION_REASON_WITHOUT_HANDLERS, /* detected without the handlers that the caller gave, because the first
+                                             datagrams contradict them */
+    UE_DETECTION_REASON_HANDSHAKE,        /* only this profile sends such a handshake */
+    UE_DETECTION_REASON_ONLY_MATCH,       /* the only profile in which the bunches end at the terminator */
+    UE_DETECTION_REASON_OLDEST_MATCH,     /* the oldest of several profiles that match */
+    UE_DETECTION_REASON_DECODING_MATCH,   /* of several profiles that match, the oldest that decodes most datagrams */
     UE_DETECTION_REASON_CUT, /* of several profiles that match, and that fewest cut packets contradict, or one more, the
                                 oldest that decodes most datagrams */
     UE_DETECTION_REASON_SPAWN,         /* the profile whose form of content fits most actor spawns */
@@ -119,7 +121,7 @@ struct ue_detection_handlers {
 struct ue_detection_given {
     const struct ue_detection *automatic; /* see ue_detection_compare_given; NULL: nothing is compared */
     bool has_handlers;                    /* the caller gave handlers */
-    bool is_contradicted;                 /* the datagrams contradict them: no packet is decoded */
+    bool is_contradicted;                 /* the first datagrams contradict them */
     bool is_final;                        /* whatever packets follow, because other settings match better */
     uint8_t packets;                      /* compared */
     uint8_t handshakes;                   /* messages with a cookie, compared with the generation */
@@ -311,8 +313,10 @@ struct ue_detection_contradiction {
 
 /* Whether the first datagrams contradict the generation or the handlers that the caller gave: most of the packets do
    not match them; or without them each one matches, and with them some cannot be decoded; or the handshake is of
-   another generation, which no fewer packets match. Then no packet is decoded, as with ue_detection_is_unreadable. */
+   another generation, which no fewer packets match. Then no packet is decoded, as with ue_detection_is_unreadable. Once
+   later packets match and are decoded, nothing is contradicted any more, and the second function returns true. */
 bool ue_detection_contradicts(const struct ue_detection *detection, struct ue_detection_contradiction *contradiction);
+bool ue_detection_withdrew_contradiction(const struct ue_detection *detection);
 
 /* Which of them: not the handlers, if the detection with them finds another generation. */
 struct ue_detection_contradicted_options {

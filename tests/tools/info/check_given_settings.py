@@ -5,6 +5,7 @@ given ones that are right, with damaged, few, cut and encrypted datagrams."""
 import itertools
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -32,6 +33,24 @@ def info(frames, *options):
 
 def findings(connection):
     return sorted((finding["kind"], finding["severity"], finding["text"]) for finding in connection["findings"])
+
+
+def damaged_first(frames):
+    """The first packets after the handshake are damaged."""
+    return [frame._replace(data=frame.data[:46] + bytes(byte ^ 0x5a for byte in frame.data[46:-1]) + b"\x80")
+            if 4 <= number < 70 else frame for number, frame in enumerate(frames)]
+
+
+def moved(frames, number):
+    """The connection of another port of the client, 5 s later for each number."""
+    clients = {id(frame) for frame in traffic.one_way(frames, "c2s")}
+    result = []
+    for frame in frames:
+        data = bytearray(frame.data)
+        at = traffic.ETHERNET_BYTES + traffic.IPV4_BYTES + (0 if id(frame) in clients else 2)
+        data[at:at + 2] = (50000 + number).to_bytes(2, "big")
+        result.append(frame._replace(data=bytes(data), time_ns=frame.time_ns + number * 5 * 10**9))
+    return result
 
 
 class Wrong(unittest.TestCase):
@@ -71,7 +90,7 @@ class Wrong(unittest.TestCase):
         status, output, errors = run("info", frames, *wrong)
         self.assertEqual(1, status)
         self.assertIn("given generation 4.25 to 5.0; without that setting, generation 5.4 is detected", output)
-        self.assertIn("(--generation), so that no packet is decoded; without --generation, generation 5.4 is", errors)
+        self.assertIn("(--generation), so that no packet of that connection is decoded; without --generation, generation 5.4 is", errors)
         for rule in ("warning", "loss:2%", "unreadable"):
             self.assertEqual(1, run("info", frames, *wrong, "--fail-on", rule)[0], rule)
             self.assertEqual(0, run("info", frames, "--generation=5.4", "--fail-on", "loss:2%")[0])
@@ -84,20 +103,80 @@ class Wrong(unittest.TestCase):
             self.assertEqual(1, status, command)
             self.assertNotIn("malformed:", errors)
             self.assertIn("without --generation, generation 5.4 is detected", errors)
-        events = traffic.lines("decode", "--events", "-", "--generation=4.25", frames=frames)[1:]
-        self.assertFalse([event["name"] for event in events if event["name"].endswith(("packets_lost", "malformed"))])
+        names = {generation: {event["name"] for event in traffic.lines("decode", "--events", "-", "--generation",
+                                                                       generation, frames=frames)[1:]}
+                 for generation in ("4.25", "5.4")}
+        self.assertEqual({"transport:handshake_sent", "analysis:finding"}, names["4.25"])
+        self.assertLess({"transport:handshake_sent", "transport:packet_sent", "recovery:packet_acked"}, names["5.4"])
+
+    def test_check(self):
+        """Where no side is compared, the capture passes no check."""
+        frames = traffic.generate(*GAME, "--generation", "5.4").frames
+        status, output, errors = run("replay", frames, "--check", "--generation=4.25")
+        self.assertEqual(2, status)
+        self.assertEqual(2, output.count(": not compared: "), output)
+        self.assertIn("no side of any connection was compared", errors)
+        self.assertEqual(0, run("replay", frames, "--check", "--generation=5.4")[0])
+
+    def test_two_captures(self):
+        """The contradictions of both captures are printed."""
+        frames = traffic.generate(*GAME, "--generation", "5.4").frames
+        with tempfile.TemporaryDirectory() as folder:
+            for count, other in ((6, len(frames)), (len(frames), 6), (len(frames), len(frames))):
+                paths = [pathlib.Path(folder, name) for name in ("client.pcapng", "server.pcapng")]
+                for path, first in zip(paths, (count, other)):
+                    path.write_bytes(traffic.write(frames[:first]))
+                for generation, status in (("4.25", 1), ("5.4", 0)):
+                    result = subprocess.run([os.environ["UERUDP_PROGRAM"], "trace", "--vantage=client,server",
+                                             "--generation", generation, *paths, "--output", pathlib.Path(folder, "a.html")],
+                                            capture_output=True, timeout=60, check=False)
+                    self.assertEqual(status, result.returncode, (count, other, result.stderr))
+                    self.assertEqual(status * 2, result.stderr.count(b"; without --generation, generation 5.4 "))
+
+    def test_many(self):
+        """Connections count that the summary does not list."""
+        frames = {name: traffic.generate("game", "--duration=1", "--seed=3", "--generation", name).frames
+                  for name in ("4.18", "5.5")}
+        last = [*itertools.chain(*(moved(frames["5.5"], number) for number in range(20))), *moved(frames["4.18"], 20)]
+        status, _, errors = run("decode", last, "--generation=5.5", "--quiet")
+        self.assertEqual(1, status)
+        self.assertEqual(["stream 20"], [line.split(":")[0] for line in errors.splitlines() if "--generation" in line])
+        all_of_them = list(itertools.chain(*(moved(frames["5.5"], number) for number in range(23))))
+        status, _, errors = run("decode", all_of_them, "--generation=4.18", "--quiet")
+        self.assertEqual((1, 20), (status, errors.count("; without --generation, generation 5.5 to 5.7 is detected")))
+        self.assertIn("the first datagrams of 3 further streams do not match what is given, either", errors)
+        status, _, errors = run("decode", all_of_them, "--generation=5.5", "--quiet")
+        self.assertEqual((0, 0), (status, errors.count("not match")))
+
+    def test_heading(self):
+        """A generation that is not given is that of the diagnosis, with its reason."""
+        for generation in ("4.18", "5.5"):
+            frames = traffic.generate(*GAME, "--generation", generation).frames
+            status, output, errors = run("info", frames, "--handlers=oodle")
+            named = re.search("without --handlers, generation (.*) without handlers is detected", errors)[1]
+            self.assertEqual(1, status)
+            self.assertIn(f"generation {named} (detected without the given handlers, which the first datagrams contradict)",
+                          output)
+            opaque = traffic.opaque(frames, lambda number, way: number > 20)
+            self.assertNotIn("contradict", run("info", opaque, "--handlers=oodle")[1])
 
     def test_later_packets(self):
         """If only the first packets are damaged, those after them are decoded with what was given."""
         frames = traffic.generate("login", "--duration=8", "--seed=3", "--generation=5.5").frames
-        damaged = [frame._replace(data=frame.data[:46] + bytes(byte ^ 0x5a for byte in frame.data[46:-1]) + b"\x80")
-                   if 4 <= number < 70 else frame for number, frame in enumerate(frames)]
+        damaged = damaged_first(frames)
         found = info(damaged, "--generation=5.5")
         self.assertIn("unreadable", [finding["kind"] for finding in found["findings"]])
         for way in traffic.WAYS:
             self.assertLess(found["unreadable"][way], 150)
             self.assertEqual(0, found["malformed"][way])
             self.assertGreater(found["acked"][way], 100)
+        self.assertEqual({"warning"}, {finding["severity"] for finding in found["findings"]
+                                       if finding["kind"] == "unreadable"})
+        for command, *options in (("info",), ("info", "--fail-on=loss:99%"), ("decode", "--quiet"), ("trace",)):
+            status, _, errors = run(command, damaged, "--generation=5.5", *options)
+            self.assertEqual((0, 0), (status, errors.count("not match")), (command, options))
+        for options in (["--fail-on=unreadable"], ["--generation=4.18"], ["--generation=4.18", "--fail-on=loss:99%"]):
+            self.assertEqual(1, run("info", damaged, "--generation=5.5", *options)[0], options)
 
 
 class Right(unittest.TestCase):
