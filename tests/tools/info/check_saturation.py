@@ -7,13 +7,13 @@ import random
 import tempfile
 import unittest
 
+import truth
 import uerudp
 from conversation import CLIENT, SERVER, Conversation, hello_sent
 
 SCENARIO = uerudp.ROOT / "captures/saturated.ini"
 RATE = 10000
 HZ = 30
-TICK_BITS = 8 * RATE / HZ
 WAYS = ("c2s", "s2c")
 NETWORKS = ((), ("--jitter=30",), ("--loss=0.1",), ("--delay=120",),
             ("--jitter=15", "--loss=0.05", "--reorder=0.05", "--dup=0.03"))
@@ -43,22 +43,14 @@ def game(folder, rate, hz=60):
 
 
 def true_spans(sidecar, way, rate=RATE, hz=HZ):
-    """[begin, end] in seconds: from a tick that leaves bits in the queue, until they have left."""
-    spans = []
-    for each in sidecar["datagrams"]:
-        if each["dir"] == way and each["queued_bits"] is not None and each["queued_bits"] > 0:
-            begin = int(each["time"]) / 1e9
-            end = begin + (each["queued_bits"] + 8 * rate / hz) / (8 * rate)
-            if spans and begin <= spans[-1][1] + 1e-4:
-                spans[-1][1] = max(spans[-1][1], end)
-            else:
-                spans.append([begin, end])
-    return spans
+    return truth.saturated_spans(((int(each["time"]), each["queued_bits"]) for each in sidecar["datagrams"]
+                                  if each["dir"] == way), rate, 1e9 / hz)
 
 
 def lengths_ms(spans):
     """All, and the longest."""
-    return 1000 * sum(end - begin for begin, end in spans), 1000 * max((end - begin for begin, end in spans), default=0)
+    lengths = [(end - begin) / 1e6 for begin, end in spans]
+    return sum(lengths), max(lengths, default=0)
 
 
 def found_ms(connection, way):

@@ -10,6 +10,7 @@ WAYS = {"client to server": "c2s", "server to client": "s2c"}
 SIDES = {"client": "c2s", "server": "s2c"}
 OTHER = {"c2s": "s2c", "s2c": "c2s"}
 FAR = 64
+SAME_TIME_NS = 100_000  # times of a simulated tick are rounded
 IDS = 16384  # on the wire; a capture that begins late shows packet ids less a multiple of this
 WAY = r"(?P<way>client to server|server to client)"
 SIDE = r"the (?P<side>client|server)"
@@ -25,6 +26,21 @@ class Wrong(Exception):
 def check(condition, reason):
     if not condition:
         raise Wrong(reason)
+
+
+def saturated_spans(queue, bytes_per_s, tick_ns):
+    """[begin, end] of each saturation, in ns: from a tick that leaves bits in the queue, until they have left. queue: of
+    each datagram of a side its time in ns, and the bits, or None, that its tick left."""
+    bits_per_ns = bytes_per_s * 8 / 1e9
+    spans = []
+    for begin, bits in queue:
+        if bits is not None and bits > 0:
+            end = begin + bits / bits_per_ns + tick_ns
+            if spans and begin <= spans[-1][1] + SAME_TIME_NS:
+                spans[-1][1] = max(spans[-1][1], end)
+            else:
+                spans.append([begin, end])
+    return spans
 
 
 class Run:
@@ -255,14 +271,9 @@ class Run:
         check(count >= 2, "the client sent no message of the handshake twice")
 
     def saturated(self, text, _):
-        """From a tick that leaves bits in the queue, until they have left it: of those, and of the next tick."""
-        bits_per_ns, way = int(text["rate"]) * 8 / 1e9, SIDES[text["side"]]
-        spans = []
-        for each in self.datagrams:
-            if each.way == way and (each.queued_bits or 0) > 0:
-                end = each.time + each.queued_bits / bits_per_ns + int(text["tick"]) * UNITS_NS["ms"]
-                begin = min(each.time, spans.pop()[0]) if spans and each.time <= spans[-1][1] else each.time
-                spans.append((begin, end))
+        way = SIDES[text["side"]]
+        spans = saturated_spans(((each.time, each.queued_bits) for each in self.datagrams if each.way == way),
+                                int(text["rate"]), int(text["tick"]) * UNITS_NS["ms"])
         lengths = [end - begin for begin, end in spans]
         for length, number, unit in ((sum(lengths), "all", "all_unit"), (max(lengths, default=0), "longest", "longest_unit")):
             step = UNITS_NS["ms"] if text[unit] == "ms" else 0.1 * UNITS_NS["s"]
