@@ -477,7 +477,7 @@ class Findings(unittest.TestCase):
             conv.idle(50)
         finding = self.only(conv, "saturated")
         self.assertIn("the server was saturated for at least", finding["text"])
-        self.assertIn("it sent more than its rate, 2000 bytes/s; this holds if no packet was held, its ticks take at most", finding["text"])
+        self.assertIn("it sent more than its rate, 2000 bytes/s; this holds if no packet was held and its ticks take at most", finding["text"])
 
     def test_copies_do_not_saturate(self):
         conv = joined()
