@@ -101,7 +101,8 @@ class Ends(Folder):
         for files in self.sides, [both]:
             connection, = map(json.loads, uerudp.run("info", "--json", *files, status=None).stdout.splitlines())
             found = connection["both_ends"]
-            self.assertLess(abs(found["clock"]["offset_ms"]), 5)
+            clock = found["clock"]  # a busy machine delays one way more: its bound holds for that, too
+            self.assertLessEqual(abs(clock["offset_ms"]), clock["offset_bound_ms"])
             for way, key in ("up", "c2s"), ("down", "s2c"):
                 outside = found[key]["not_comparable"]
                 self.assertLess(outside, 10)
