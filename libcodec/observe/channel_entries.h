@@ -31,7 +31,7 @@ bool ue_channel_entries_grow(struct ue_channel_entries *table, struct ue_limited
    constant. */
 UE_INLINE void *ue_channel_entries_add(struct ue_channel_entries *table, struct ue_limited_allocator *memory,
                                        uint32_t channel, size_t entry_bytes) {
-    bool has_memory = channel < table->channels && table->count < table->capacity;
+    bool has_memory = table->entries != NULL && channel < table->channels && table->count < table->capacity;
     if (!has_memory && !ue_channel_entries_grow(table, memory, channel, entry_bytes)) {
         return NULL;
     }

@@ -206,10 +206,10 @@ static bool handle_other_view(struct ue_tracker_step *p, const struct ue_tracker
                               struct ue_retracted_jump *first) {
     struct ue_tracked_packet *packet = ue_tracker_find_packet(side, p->packet_id);
     bool is_seen = packet != NULL && packet->is_seen;
-    uint32_t points = is_seen ? packet->points : first != NULL ? first->points : point_bit(p);
-    bool is_other = (points & point_bit(p)) == 0;
+    uint32_t *points = is_seen ? &packet->points : first != NULL ? &first->points : NULL;
+    bool is_other = points != NULL && (*points & point_bit(p)) == 0;
     if (is_other) {
-        *(is_seen ? &packet->points : &first->points) |= point_bit(p);
+        *points |= point_bit(p);
         ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OTHER_VIEW,
                                                        .other_view = {is_seen ? packet->frame : first->frame}});
     }
