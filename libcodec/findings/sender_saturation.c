@@ -4,14 +4,14 @@
 
 #include <uerudp/time_ns.h>
 
-/* A server's rate until it has the client's Netspeed is taken to be at most this, or what the client asks for. */
+/* A server's rate until it has the client's Netspeed is assumed to be at most this, or what the client asks for. */
 #define SERVER_RATE_BEFORE 100000
 /* At most: ids, the handshake bit and the terminator of the handlers; and a handler, as a record of DTLS. */
 #define PREFIX_BITS 7
 #define HANDLER_BYTES 64
 /* Saturation in this share of the time is reported, however short each is. */
 #define SHARE_PERCENT 10
-/* More datagrams that are closer than this on average are taken to have no times of their own. */
+/* More datagrams that are closer than this on average are assumed to have no times of their own. */
 #define CROWDED_DATAGRAMS_MIN 100
 #define CROWDED_NS INT64_C(10000)
 
@@ -38,6 +38,9 @@ void ue_sender_saturation_on_request(struct ue_findings *findings, const struct 
 /* Engines count a packet before its handlers: without prefix, terminator and what encryption adds. */
 void ue_sender_saturation_on_datagram(struct ue_findings *findings, const struct ue_observed_datagram *datagram) {
     const struct ue_settings *settings = &datagram->context.settings;
+    if (!findings->saturation[datagram->role].is_counting) {
+        return;
+    }
     uint64_t added = (ue_settings_prefix_bits(settings) + PREFIX_BITS + 7) / 8;
     for (unsigned i = 0; i < UE_HANDLERS_MAX; i++) {
         bool is_shorter = settings->handlers[i] == UE_HANDLER_NONE || settings->handlers[i] == UE_HANDLER_OODLE;

@@ -219,7 +219,7 @@ void ue_detection_adopt_given(struct ue_detection *detection, const struct ue_de
 bool ue_detection_contradicts(const struct ue_detection *detection, struct ue_detection_contradiction *contradiction) {
     const struct ue_detection_given *given = &detection->given;
     bool is_contradicted = given->is_contradicted && detection->result.is_undecoded;
-    if (is_contradicted) {
+    if (is_contradicted && contradiction != NULL) {
         contradiction->datagrams = (unsigned)given->packets + given->handshakes;
         contradiction->missed = (unsigned)given->missed[best_row(detection)] + given->contrary_handshakes;
     }

@@ -30,14 +30,13 @@ void ue_first_acks_hold(struct ue_tracker_step *p, int64_t first_id, int64_t las
         remove_at(side, 0);
     }
     p->are_acks_undecided = true;
-    side->unsure_acks[side->unsure_count++] =
-        (struct ue_unsure_acks){.packet_id = p->packet_id,
-                                .frame = p->in->frame,
-                                .time_ns = p->in->time_ns,
-                                .first_id = first_id,
-                                .last_id = last_id,
-                                .points = UINT32_C(1) << p->in->point % UE_TRACKER_POINTS,
-                                .missing = side->missing_since_ack};
+    side->unsure_acks[side->unsure_count++] = (struct ue_unsure_acks){.packet_id = p->packet_id,
+                                                                      .frame = p->in->frame,
+                                                                      .time_ns = p->in->time_ns,
+                                                                      .first_id = first_id,
+                                                                      .last_id = last_id,
+                                                                      .points = ue_tracker_point_bit(p),
+                                                                      .missing = side->missing_since_ack};
 }
 
 static bool is_captured_before(const struct ue_tracked_packet *packet, const struct ue_unsure_acks *acks) {

@@ -196,10 +196,6 @@ static uint32_t packets_in_flight(const struct ue_tracker_side *side) {
     return side->has_reported && count > 0 ? (uint32_t)count : 0;
 }
 
-static uint32_t point_bit(const struct ue_tracker_step *p) {
-    return UINT32_C(1) << p->in->point % UE_TRACKER_POINTS;
-}
-
 /* Reports the first capture of a packet here that was captured first at another capture point, for example at the other
    end. Returns whether it is one. */
 static bool handle_other_view(struct ue_tracker_step *p, const struct ue_tracker_side *side,
@@ -207,9 +203,9 @@ static bool handle_other_view(struct ue_tracker_step *p, const struct ue_tracker
     struct ue_tracked_packet *packet = ue_tracker_find_packet(side, p->packet_id);
     bool is_seen = packet != NULL && packet->is_seen;
     uint32_t *points = is_seen ? &packet->points : first != NULL ? &first->points : NULL;
-    bool is_other = points != NULL && (*points & point_bit(p)) == 0;
+    bool is_other = points != NULL && (*points & ue_tracker_point_bit(p)) == 0;
     if (is_other) {
-        *points |= point_bit(p);
+        *points |= ue_tracker_point_bit(p);
         ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OTHER_VIEW,
                                                        .other_view = {is_seen ? packet->frame : first->frame}});
     }
@@ -243,7 +239,7 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, co
         event->report_frame = packet->is_seen ? 0 : packet->frame;
         event->is_reported_delivered = packet->state == UE_TRACKER_PACKET_DELIVERED;
         packet->is_seen = true;
-        packet->points = point_bit(p);
+        packet->points = ue_tracker_point_bit(p);
         packet->frame = p->in->frame & UE_TRACKER_FRAME_MASK;
         packet->time_ns = p->in->time_ns;
         packet->state = packet->state == UE_TRACKER_PACKET_UNKNOWN ? UE_TRACKER_PACKET_PENDING : packet->state;

@@ -8,9 +8,9 @@
 #define UPDATE_EVERY 16u
 #define TICK_PERCENT 90u
 #define SHORT_PERCENT 25u
-/* What a tick is taken to last at least, while few are known: that of the default NetServerMaxTickRate, 30. */
+/* What a tick is assumed to last at least, while few are known: that of the default NetServerMaxTickRate, 30. */
 #define TICK_FIRST_NS (34 * UE_NS_PER_MS)
-/* The longest tick, and the longest that packets are taken to wait in the network. */
+/* The longest tick, and the longest that packets are assumed to wait in the network. */
 #define TICK_MAX_NS UE_NS_PER_S
 /* Without clocks, packets that are closer than this are of one tick. */
 #define TICK_MIN_NS (5 * UE_NS_PER_MS)

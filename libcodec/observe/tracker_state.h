@@ -311,6 +311,11 @@ struct ue_tracker_step {
     bool are_acks_undecided; /* likewise is_undecided */
 };
 
+/* The bit of the capture point of this datagram in the members `points`. */
+UE_INLINE uint32_t ue_tracker_point_bit(const struct ue_tracker_step *p) {
+    return UINT32_C(1) << p->in->point % UE_TRACKER_POINTS;
+}
+
 UE_INLINE void *ue_tracker_window_at(const struct ue_tracker_window *window, size_t entry_bytes, uint32_t place) {
     return (char *)window->entries + place * entry_bytes;
 }

@@ -208,12 +208,17 @@ static void keep_sending(unsigned side, int64_t end_ms) {
     }
 }
 
-static void lose_and_finish(int64_t end_ms) {
+/* The bunch of the client's first packet is lost, and the client goes on sending. */
+static void lose_first(int64_t end_ms) {
     uint64_t frame = findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_bunch(3, 70);
     findings_fixture_packet(50, SERVER, 1);
     findings_fixture_nak(1, frame);
     keep_sending(CLIENT, end_ms);
+}
+
+static void lose_and_finish(int64_t end_ms) {
+    lose_first(end_ms);
     findings_fixture_packet(end_ms, SERVER, 2);
     findings_fixture_finish(end_ms, true);
 }
@@ -232,11 +237,7 @@ static void test_undelivered_without_reports(void **state) {
     for (int has_last = 0; has_last < 2; has_last++) {
         findings_fixture_tear_down(state);
         findings_fixture_set_up(state);
-        uint64_t frame = findings_fixture_packet(0, CLIENT, 1);
-        findings_fixture_bunch(3, 70);
-        findings_fixture_packet(50, SERVER, 1);
-        findings_fixture_nak(1, frame);
-        keep_sending(CLIENT, 1400);
+        lose_first(1400);
         if (has_last) {
             findings_fixture_lost(SERVER, 2, 2);
             findings_fixture_packet(1300, SERVER, 3);

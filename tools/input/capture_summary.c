@@ -92,8 +92,7 @@ static void remove_contradiction(struct capture_summary *summary, struct ue_obse
 /* Of several connections of a stream, the first counts. */
 static void count_contradiction(struct capture_summary *summary, const struct input_datagram *captured) {
     const struct ue_observed_connection *connection = captured->connection;
-    struct ue_detection_contradiction ignored;
-    if (ue_detection_contradicts(&connection->detection, &ignored)) {
+    if (ue_detection_contradicts(&connection->detection, NULL)) {
         add_contradiction(summary, connection);
     } else if (ue_detection_withdrew_contradiction(&connection->detection)) {
         remove_contradiction(summary, captured->observer, connection->stream);
@@ -205,8 +204,7 @@ static void print_handlers(const struct ue_observed_connection *connection) {
         fprintf(stderr, "stream %" PRIu32 ": looks like --handlers %s\n", connection->stream,
                 ue_handlers_text(chain, text));
     }
-    struct ue_detection_contradiction ignored;
-    if (ue_detection_is_unreadable(detection) && !ue_detection_contradicts(detection, &ignored)) {
+    if (ue_detection_is_unreadable(detection) && !ue_detection_contradicts(detection, NULL)) {
         fprintf(stderr,
                 "stream %" PRIu32
                 ": most of the first packets match neither a generation nor known handlers, so that none "

@@ -314,7 +314,8 @@ struct ue_detection_contradiction {
 /* Whether the first datagrams contradict the generation or the handlers that the caller gave: most of the packets do
    not match them; or without them each one matches, and with them some cannot be decoded; or the handshake is of
    another generation, which no fewer packets match. Then no packet is decoded, as with ue_detection_is_unreadable. Once
-   later packets match and are decoded, nothing is contradicted any more, and the second function returns true. */
+   later packets match and are decoded, nothing is contradicted any more, and the second function returns true.
+   contradiction: NULL, or filled. */
 bool ue_detection_contradicts(const struct ue_detection *detection, struct ue_detection_contradiction *contradiction);
 bool ue_detection_withdrew_contradiction(const struct ue_detection *detection);
 

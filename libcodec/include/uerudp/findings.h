@@ -384,9 +384,9 @@ void ue_findings_finish(struct ue_findings *findings, int64_t end_ns, const stru
 
 const struct ue_stream_course *ue_findings_course(const struct ue_findings *findings);
 
-/* The side that went silent for good: of what it sent for the threshold of TIMEOUT before the other side's last packet
-   or its close, nothing was captured and nothing acknowledged; if the other side reports ConnectionTimeout, for the
-   threshold of SILENCE. -1: none. */
+/* The side that was silent until the end: of what it sent for the threshold of TIMEOUT before the other side's last
+   packet or its close, nothing was captured and nothing acknowledged; if the other side reports ConnectionTimeout, for
+   the threshold of SILENCE. -1: none. */
 int ue_findings_gone_side(const struct ue_findings *findings);
 
 /* Whether the connection ended by a timeout: a side went silent, or the other side says that it received nothing from
