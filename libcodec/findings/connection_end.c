@@ -33,7 +33,8 @@ int ue_findings_gone_side(const struct ue_findings *findings) {
     for (unsigned side = 0; side < 2; side++) {
         bool is_reported = step != NULL && step->side != side;
         enum ue_finding_id limit = is_reported ? UE_FINDING_SILENCE : UE_FINDING_TIMEOUT;
-        if (ue_findings_silence_ns(findings, side).at_least >= ue_finding_threshold_ns(limit)) {
+        if (!ue_findings_last_packet(findings, side)->is_unread &&
+            ue_findings_silence_ns(findings, side).at_least >= ue_finding_threshold_ns(limit)) {
             return (int)side;
         }
     }

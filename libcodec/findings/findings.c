@@ -85,16 +85,8 @@ uint32_t ue_findings_missing_before(const struct ue_findings *findings, const st
     return is_possible && findings->gaps.after_loss[event->side].frame != 0 ? event->bunch.missing : 0;
 }
 
-/* Whether nothing is known but that the settings are contradicted. */
-static bool is_only_contradiction(const struct ue_findings *findings) {
-    return findings->contradicted.frame != 0 && findings->contradicted.is_undecoded;
-}
-
 /* With a clock that proved wrong, no time is known. */
 void ue_findings_report(const struct ue_findings *findings, const struct ue_finding *finding) {
-    if (is_only_contradiction(findings) && ue_finding_kind(finding->id) != ue_finding_kind(UE_FINDING_CONTRADICTED)) {
-        return;
-    }
     struct ue_finding reported = *finding;
     reported.has_time &= findings->course.implausible == 0;
     findings->callbacks->finding(findings->callbacks->user, &reported);

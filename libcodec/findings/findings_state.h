@@ -208,8 +208,7 @@ struct ue_rate_request {
 /* A generation or handlers that the caller gave, and the first datagrams contradict. */
 struct ue_contradicted_settings {
     struct ue_detection_contradiction contradiction;
-    uint64_t frame;    /* the first datagram of the connection; 0: there is no contradiction */
-    bool is_undecoded; /* as the latest datagram shows */
+    uint64_t frame; /* the first datagram of the connection; 0: there is no contradiction */
     char given[UE_DETECTION_SETTINGS_CHARS];
     char other[UE_DETECTION_SETTINGS_CHARS]; /* what is detected without them; empty: nothing */
 };

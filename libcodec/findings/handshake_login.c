@@ -306,7 +306,7 @@ static void report_no_answer(const struct ue_findings *findings, const struct ue
 static bool may_be_unseen(const struct ue_findings *findings, unsigned number) {
     const struct ue_side_totals *side = &findings->totals[number];
     return findings->login.fragments[number] != 0 || side->datagrams == 0 ||
-           side->cut + side->opaque + side->malformed + side->not_captured != 0 ||
+           side->cut + side->opaque + side->unreadable + side->malformed + side->not_captured != 0 ||
            side->counts.missing > side->counts.nacked;
 }
 

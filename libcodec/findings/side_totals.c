@@ -18,7 +18,6 @@ static void report_malformed(const struct ue_findings *findings, const struct ue
 static void keep_contradiction(struct ue_findings *findings, const struct ue_observed_datagram *datagram) {
     struct ue_contradicted_settings *settings = &findings->contradicted;
     const struct ue_detection *detection = &datagram->record.connection->detection;
-    settings->is_undecoded = detection->result.is_undecoded;
     if (settings->frame == 0 && ue_detection_contradicts(detection, &settings->contradiction)) {
         settings->frame = datagram->frame;
         ue_detection_given_text(detection, settings->given);

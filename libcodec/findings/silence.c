@@ -193,14 +193,17 @@ static void update_held(struct ue_findings *findings, const struct ue_observed_e
 static void begin_silence(struct ue_silence_side *self, uint64_t frame, int64_t time_ns) {
     int64_t latest_ns = self->last.frame != 0 && self->last.time_ns > time_ns ? self->last.time_ns : time_ns;
     self->captured_frame = frame;
-    self->last = (struct ue_last_packet){.frame = frame, .time_ns = latest_ns, .own_ns = time_ns};
+    self->last = (struct ue_last_packet){
+        .frame = frame, .time_ns = latest_ns, .own_ns = time_ns, .is_unread = self->last.is_unread};
 }
 
+/* A packet that is sent after another one shows that the other one did not close the connection. */
 static void end_silence(struct ue_silence_side *self, uint64_t frame, int64_t time_ns, bool is_unsure) {
     self->packets++;
     self->missing = 0;
     self->is_last_unsure = is_unsure;
     begin_silence(self, frame, time_ns);
+    self->last.is_unread &= is_unsure;
 }
 
 static void on_packet(struct ue_findings *findings, const struct ue_observed_event *event) {
@@ -228,15 +231,23 @@ static void on_packet(struct ue_findings *findings, const struct ue_observed_eve
     other->last.peer_packets_after_ack += is_after;
 }
 
-/* Nothing is known of the packets before this one, and their acks. */
-void ue_silence_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
-                          const struct ue_decode_result *result) {
-    if (result->is_handshake || findings->silence[datagram->role].captured_frame == datagram->frame) {
-        return;
-    }
+/* A packet without an event: nothing is known of the packets before it, and their acks. */
+static void on_unknown_packet(struct ue_findings *findings, const struct ue_observed_datagram *datagram) {
     end_silence(&findings->silence[datagram->role], datagram->frame, findings->course.now_ns, true);
     findings->silence[!datagram->role].last.peer_packets++;
     findings->silence[!datagram->role].last.peer_packets_after_ack++;
+}
+
+void ue_silence_on_result(struct ue_findings *findings, const struct ue_observed_datagram *datagram,
+                          const struct ue_decode_result *result) {
+    if (result->is_handshake) {
+        return;
+    }
+    if (findings->silence[datagram->role].captured_frame != datagram->frame) {
+        on_unknown_packet(findings, datagram);
+    }
+    findings->silence[datagram->role].last.is_unread |=
+        result->fault.status != UE_OK || datagram->is_cut || result->closed_by != UE_HANDLER_NONE;
 }
 
 /* ---- events ---- */

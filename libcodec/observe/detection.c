@@ -430,10 +430,12 @@ void ue_detection_feed_truncated(struct ue_detection *detection, unsigned side, 
     }
 }
 
+/* While what the caller gave is compared, a handshake message may have been read as a packet. */
 bool ue_detection_is_new_connection(const struct ue_detection *detection, const struct ue_handshake_match *match) {
-    bool is_other = detection->has_ids_evidence && (detection->possible & match->profiles) == 0;
+    const struct ue_detection *reader = detection->given.automatic != NULL ? detection->given.automatic : detection;
+    bool is_other = reader->has_ids_evidence && (reader->possible & match->profiles) == 0;
     bool begins = match->type == UE_HANDSHAKE_INITIAL && !match->restart && !match->has_cookie;
-    return begins && (detection->has_packets || is_other);
+    return begins && (reader->has_packets || is_other);
 }
 
 void ue_detection_begin_session(struct ue_detection *detection, const struct ue_detection *earlier) {

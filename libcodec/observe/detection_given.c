@@ -123,6 +123,18 @@ static bool has_found_bounds(const struct ue_detection *detection) {
            result->reason == UE_DETECTION_REASON_VARIANT_MATCH && (result->candidates >> row & 1) != 0;
 }
 
+/* Whether the detection without what the caller gave has another result, with evidence. */
+static bool has_other(const struct ue_detection *detection) {
+    const struct ue_detection *automatic = detection->given.automatic;
+    const struct ue_detection_result *other = &automatic->result;
+    bool is_found = !ue_detection_is_guess(other) && !other->is_undecoded &&
+                    other->reason != UE_DETECTION_REASON_NONE &&
+                    (automatic->trials != 0 || automatic->handlers.is_applied);
+    bool same_handlers =
+        memcmp(automatic->settings.handlers, detection->settings.handlers, sizeof automatic->settings.handlers) == 0;
+    return is_found && !(same_handlers && detection->is_given && (other->candidates & rows_of(detection)) != 0);
+}
+
 static bool is_worse(const struct ue_detection *detection) {
     const struct ue_detection_given *given = &detection->given;
     unsigned row = best_row(detection);
@@ -131,7 +143,7 @@ static bool is_worse(const struct ue_detection *detection) {
     bool is_all = given->faults[row] >= ALL_MISSED_MIN && given->faults[row] == given->packets;
     unsigned bunches_min = is_all ? ALL_MISSED_MIN : UE_DETECTION_CERTAIN_MATCHES;
     bool is_doubtful = given->faults[row] != 0 || (given->missed[row] != 0 && given->contrary_handshakes != 0);
-    return (is_doubtful && matches_all(given->automatic, bunches_min)) || is_contrary;
+    return (is_doubtful && matches_all(given->automatic, bunches_min) && has_other(detection)) || is_contrary;
 }
 
 static bool is_contradicted(const struct ue_detection *detection) {
@@ -149,18 +161,6 @@ bool ue_detection_given_is_certain(const struct ue_detection *detection) {
     return (is_confirmed && is_unequalled) || is_decided;
 }
 
-/* Whether the detection without what the caller gave has another result, with evidence. */
-static bool has_other(const struct ue_detection *detection) {
-    const struct ue_detection *automatic = detection->given.automatic;
-    const struct ue_detection_result *other = &automatic->result;
-    bool is_found = !ue_detection_is_guess(other) && !other->is_undecoded &&
-                    other->reason != UE_DETECTION_REASON_NONE &&
-                    (automatic->trials != 0 || automatic->handlers.is_applied);
-    bool same_handlers =
-        memcmp(automatic->settings.handlers, detection->settings.handlers, sizeof automatic->settings.handlers) == 0;
-    return is_found && !(same_handlers && detection->is_given && (other->candidates & rows_of(detection)) != 0);
-}
-
 static void set_other(struct ue_detection *detection) {
     struct ue_detection_given *given = &detection->given;
     given->has_other = has_other(detection);
@@ -176,6 +176,7 @@ static void read_handshake_as_detected(struct ue_detection *detection) {
     detection->result.features = automatic->result.features;
     detection->ids = automatic->ids;
     detection->has_ids_evidence = automatic->has_ids_evidence;
+    detection->has_packets = automatic->has_packets;
     detection->server_side = automatic->server_side;
 }
 

@@ -51,6 +51,38 @@ static void test_close_before_timeout(void **state) {
     findings_fixture_expect(UE_FINDING_SILENCE_BEFORE_CLOSE);
 }
 
+/* The client sends for 6 s after the server's last packets: one that was not read, and perhaps one that was. */
+static void end_unread(bool is_read_after) {
+    static const struct ue_decode_result opaque = {.is_opaque = true, .closed_by = UE_HANDLER_AESGCM};
+    findings_fixture_packet(0, SERVER, 1);
+    findings_fixture_packet(10, CLIENT, 1);
+    findings_fixture_datagram(SERVER, &opaque, false);
+    if (is_read_after) {
+        findings_fixture_packet(30, SERVER, 3);
+    }
+    for (int64_t ms = 200; ms <= 6200; ms += 200) {
+        findings_fixture_packet(ms, CLIENT, 1 + ms / 200);
+    }
+    findings_fixture_finish(6200, false);
+}
+
+/* It may be the close of the server. */
+static void test_unread_end(void **state) {
+    (void)state;
+    end_unread(false);
+    findings_fixture_find(UE_FINDING_LAST_SILENCE);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_TIMEOUT));
+    assert_int_equal(-1, ue_findings_gone_side(findings_fixture_findings()));
+}
+
+static void test_unread_before_end(void **state) {
+    (void)state;
+    end_unread(true);
+    findings_fixture_find(UE_FINDING_TIMEOUT);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_LAST_SILENCE));
+    assert_int_equal(SERVER, ue_findings_gone_side(findings_fixture_findings()));
+}
+
 /* A side that sends nothing more after a close did not fall silent, however long the other side repeats the close. */
 static void test_packets_after_close(void **state) {
     (void)state;
@@ -172,6 +204,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_implausible_times, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_timeout, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unread_end, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unread_before_end, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_packets_after_close, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_close_before_timeout, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_live_side, findings_fixture_set_up, findings_fixture_tear_down),

@@ -110,7 +110,7 @@ static void print_no_close(struct text_buffer *out, const struct info_connection
     uint64_t unread = 0;
     for (unsigned side = 0; side < 2; side++) {
         const struct ue_side_totals *totals = info->sides[side].totals;
-        unread += totals->opaque + totals->cut + totals->malformed;
+        unread += totals->opaque + totals->unreadable + totals->cut + totals->malformed;
     }
     const char *where = info->options->is_part ? "is in this part of the capture" : "was captured";
     if (unread == 0) {

@@ -282,6 +282,8 @@ struct ue_last_packet {
     uint64_t acked_frame;  /* the latest of these acks; 0: none. Likewise its time */
     int64_t acked_ns;
     uint64_t peer_packets_after_ack; /* packets of the other side after acked_frame */
+    bool is_unread; /* it, or an earlier one that may have been sent after it, is malformed, cut, encrypted, compressed
+                       or not decoded: its side may have closed the connection with it */
 };
 
 /* When a stream began and how it ended. Times are capture times; from the first implausible one on they stand still. */
@@ -386,7 +388,7 @@ const struct ue_stream_course *ue_findings_course(const struct ue_findings *find
 
 /* The side that was silent until the end: of what it sent for the threshold of TIMEOUT before the other side's last
    packet or its close, nothing was captured and nothing acknowledged; if the other side reports ConnectionTimeout, for
-   the threshold of SILENCE. -1: none. */
+   the threshold of SILENCE. -1: none, or its last packet was not read, which may close the connection. */
 int ue_findings_gone_side(const struct ue_findings *findings);
 
 /* Whether the connection ended by a timeout: a side went silent, or the other side says that it received nothing from

@@ -55,11 +55,11 @@ def moved(frames, number):
 
 class Wrong(unittest.TestCase):
     def check(self, connection, whole, name):
-        """Either the settings are contradicted, and nothing else is said, or the packets do not show that they are
-        wrong: then what is said is true."""
+        """Either the settings are contradicted, and nothing is said that needs a decoded packet, or the packets do not
+        show that they are wrong: then what is said is true."""
         found = connection["findings"]
         if any(finding["kind"] == "unreadable" for finding in found):
-            self.assertEqual(1, len(found), (name, found))
+            self.assertEqual(["unreadable"], [finding["kind"] for finding in found], name)
             self.assertEqual("error", found[0]["severity"], name)
             self.assertEqual({"c2s": 0, "s2c": 0}, connection["malformed"], name)
             return True
@@ -179,6 +179,81 @@ class Wrong(unittest.TestCase):
             self.assertEqual(1, run("info", damaged, "--generation=5.5", *options)[0], options)
 
 
+def without(frames, from_ns, to_ns, *ways):
+    """The frames but those of these directions in this part of the time since the first one."""
+    dropped = {id(frame) for way in ways for frame in traffic.one_way(frames, way)
+               if from_ns <= frame.time_ns - frames[0].time_ns < to_ns}
+    return [frame for frame in frames if id(frame) not in dropped]
+
+
+class Undecoded(unittest.TestCase):
+    """What needs no decoded packet is said of packets that are not decoded, too."""
+    WRONG, GIVEN = "--generation=4.18", "--generation=5.5"
+    SECOND_NS = 10**9
+
+    def setUp(self):
+        self.frames = traffic.generate("game", "--duration=12", "--seed=3", "--generation=5.5").frames
+
+    def kinds(self, frames, *options):
+        found = {finding["kind"]: finding["text"] for finding in info(frames, *options)["findings"]}
+        self.assertEqual(options == (self.WRONG,), "unreadable" in found)
+        found.pop("unreadable", None)
+        return found
+
+    def check(self, frames, *kinds):
+        """Findings that are the same whether packets are decoded or not, and are not there in the whole capture."""
+        whole, wrong = self.kinds(self.frames, self.WRONG), self.kinds(frames, self.WRONG)
+        self.assertEqual(set(kinds), set(wrong))
+        self.assertEqual(wrong, {kind: self.kinds(frames, self.GIVEN)[kind] for kind in kinds})
+        self.assertEqual({}, whole)
+
+    def test_pause(self):
+        self.check(without(self.frames, 4 * self.SECOND_NS, 7 * self.SECOND_NS, *traffic.WAYS), "pause")
+
+    def test_one_way(self):
+        self.check(traffic.one_way(self.frames, "c2s"), "one_direction")
+
+    def test_times(self):
+        later = [frame._replace(time_ns=frame.time_ns - 2 * self.SECOND_NS) if number > 200 else frame
+                 for number, frame in enumerate(self.frames)]
+        self.check(later, "times_implausible")
+
+    def test_handshake(self):
+        earlier = [self.frames[0]._replace(time_ns=self.frames[0].time_ns - number * self.SECOND_NS) for number in (2, 1)]
+        self.check(earlier + list(self.frames), "handshake_retried")
+
+    def test_malformed(self):
+        """A message of the handshake."""
+        damaged = self.frames[1]._replace(data=self.frames[1].data[:-1] + b"\x00")
+        self.check([self.frames[0], damaged, *self.frames[1:]], "malformed")
+
+    def test_restart(self):
+        frames = traffic.generate("restart", "--seed=3", "--generation=5.5").frames
+        self.assertEqual({"restart": "the connection was restarted once"}, self.kinds(frames, self.WRONG))
+
+    def test_silence(self):
+        """Whether packets are missing in it is not known."""
+        frames = without(self.frames, 4 * self.SECOND_NS, 7 * self.SECOND_NS, "s2c")
+        text, = self.kinds(frames, self.WRONG).values()
+        self.assertRegex(text, "^no packet from the server for 3[0-9]{3} ms, .*; whether packets of it are missing there is not known")
+        self.assertRegex(self.kinds(frames, self.GIVEN)["silence"], "packets of it are missing in this connection")
+
+    def test_end(self):
+        """The last packet may have the close: a side whose last packet was not read did not time out for sure."""
+        silent = traffic.generate("timeout", "--seed=3", "--generation=5.5").frames
+        last = max(number for number, frame in enumerate(silent) if traffic.one_way([frame], "s2c"))
+        cut = [frame._replace(data=frame.data[:-1]) if number == last else frame for number, frame in enumerate(silent)]
+        for frames, option, closed_by, expected in (
+                (silent, self.WRONG, "none", f"no packet from the server in the last [0-9]+ ms, after frame {last + 1}, while"),
+                (cut, self.GIVEN, "timeout", f"no packet from the server for [0-9]+ ms, between frame {last + 1} and the close"),
+                (silent, self.GIVEN, "timeout", f"no packet of the server was captured in this connection after frame {last + 1},")):
+            found = info(frames, option)
+            self.assertEqual(closed_by, found["closed_by"])
+            text, = [finding["text"] for finding in found["findings"] if finding["kind"] in ("silence", "timeout")]
+            self.assertRegex(text, f"^{expected}")
+        self.assertRegex(run("info", silent, self.WRONG)[1], "end +no close of it was read; of [1-9]")
+
+
 class Right(unittest.TestCase):
     """What is said is what the detection says, and packets are decoded."""
 
@@ -204,6 +279,14 @@ class Right(unittest.TestCase):
             self.assertEqual({"c2s": 0, "s2c": 0}, found["unreadable"], generation)
             self.assertGreater(sum(found["malformed"].values()), 5, generation)
             self.assertGreater(min(found["acked"].values()), 5, generation)
+
+    def test_damaged_handshake(self):
+        """A message of the handshake is damaged: it is no packet that does not match."""
+        for generation in GENERATIONS:
+            frames = list(traffic.generate(*GAME, "--generation", generation).frames)
+            for number in range(1, 4):
+                damaged = [*frames[:number], frames[number]._replace(data=frames[number].data[:-1] + b"\x00"), *frames[number:]]
+                self.check(damaged, "--generation", generation, name=(generation, number))
 
     def test_few(self):
         """Also damaged ones: two are no evidence."""
