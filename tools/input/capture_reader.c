@@ -365,8 +365,9 @@ bool capture_reader_is_live(const struct capture_reader *reader) {
 /* ---- the end ---- */
 
 int64_t capture_reader_end_ns(const struct capture_reader *reader, const struct selection *selection) {
-    return reader->path_count == 1 && selection->range.to.kind == TIME_BOUND_NONE ? ue_observer_end_ns(reader->observer)
-                                                                                  : 0;
+    int64_t end_ns = ue_observer_end_ns(reader->observer);
+    bool is_selected = time_range_contains(&selection->range, reader->begin_ns, reader->input.frame, end_ns);
+    return reader->path_count == 1 && is_selected ? end_ns : 0;
 }
 
 void capture_reader_print_summary(struct capture_reader *reader) {
