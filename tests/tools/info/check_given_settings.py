@@ -231,6 +231,15 @@ class Undecoded(unittest.TestCase):
         frames = traffic.generate("restart", "--seed=3", "--generation=5.5").frames
         self.assertEqual({"restart": "the connection was restarted once"}, self.kinds(frames, self.WRONG))
 
+    def test_only_handshake(self):
+        """Without packets, none is said to be not decoded; beside it, one packet is."""
+        for count, expected in ((4, "^3 of the first 3 datagrams do not match the given"),
+                                (5, "^1 packet was not decoded: 4 of the first 4 datagrams do not match the given")):
+            texts = [finding["text"] for finding in info(self.frames[:count], self.WRONG)["findings"]
+                     if finding["kind"] == "unreadable"]
+            self.assertRegex(" ".join(texts), expected)
+            self.assertNotIn("unreadable", [finding["kind"] for finding in info(self.frames[:count], self.GIVEN)["findings"]])
+
     def test_silence(self):
         """Whether packets are missing in it is not known."""
         frames = without(self.frames, 4 * self.SECOND_NS, 7 * self.SECOND_NS, "s2c")
