@@ -351,6 +351,7 @@ static enum cli_exit report_ends(struct info_arguments *command, int file_count)
     options.findings_max = INFO_OTHER_END_FINDINGS;
     struct info_capture *infos = info_capture_new(&options), *other_infos = info_capture_new(&other_options);
     vantage_points_start(&command->points, 0, &reader, &command->reader);
+    reader.summary.capture = command->points.found->captures[0]->name;
     read_all(&reader, &command->selection, infos);
     const GPtrArray *list = finish(infos, &reader, &command->selection);
     info_other_end_read(&command->points, &command->selection, &other, &command->reader, other_infos);
@@ -358,6 +359,10 @@ static enum cli_exit report_ends(struct info_arguments *command, int file_count)
                         (unsigned)command->findings_max);
     enum cli_exit status = report(command, &reader, list, file_count);
     enum cli_exit other_status = capture_reader_exit_status(&other);
+    capture_summary_print_contradictions(&other.summary);
+    if (capture_summary_is_contradicted(&other.summary)) {
+        status = MAX(status, CLI_EXIT_MALFORMED);
+    }
     info_capture_free(infos);
     info_capture_free(other_infos);
     capture_reader_clear(&reader);
@@ -389,16 +394,18 @@ static enum cli_exit run(struct info_arguments *command, int path_count, char **
 
 /* ---- comparison ---- */
 
-/* Reads one of the captures; its findings and files decide about *status. */
+/* Reads one of the captures; its findings and files decide about *status. Prints what it contradicts. */
 static struct info_figures read_figures(struct info_arguments *command, struct capture_reader *reader, char **path,
                                         enum cli_exit *status) {
     const struct info_options options = options_of(command);
     struct info_capture *infos = info_capture_new(&options);
     capture_reader_start(reader, 1, path);
+    reader->summary.capture = *path;
     read_all(reader, &command->selection, infos);
     const GPtrArray *list = finish(infos, reader, &command->selection);
     struct info_figures figures = info_figures_of(list);
     *status = exit_status(command, reader, list);
+    capture_summary_print_contradictions(&reader->summary);
     info_capture_free(infos);
     return figures;
 }
@@ -411,6 +418,7 @@ static enum cli_exit compare(struct info_arguments *command, char **paths) {
     after.summary.progress.is_silent = false;
     comparison.figures[0] = read_figures(command, &command->reader, &paths[0], &statuses[0]);
     comparison.figures[1] = read_figures(command, &after, &paths[1], &statuses[1]);
+    bool is_contradicted = capture_summary_is_contradicted(&command->reader.summary);
     capture_reader_clear(&after);
     bool is_usable = statuses[0] != CLI_EXIT_UNUSABLE && statuses[1] != CLI_EXIT_UNUSABLE, written = true;
     if (is_usable && command->json) {
@@ -419,7 +427,8 @@ static enum cli_exit compare(struct info_arguments *command, char **paths) {
         info_print_comparison(&command->out, &comparison);
         written = flush(command);
     }
-    return is_usable && written ? judge(command, statuses[1], comparison.figures[1].connections) : CLI_EXIT_UNUSABLE;
+    enum cli_exit status = is_contradicted ? MAX(statuses[1], CLI_EXIT_MALFORMED) : statuses[1];
+    return is_usable && written ? judge(command, status, comparison.figures[1].connections) : CLI_EXIT_UNUSABLE;
 }
 
 int cmd_info(int argc, char **argv) {

@@ -203,7 +203,7 @@ static void finish_plots(const struct trace_command *t, const struct capture_rea
     }
 }
 
-static enum cli_exit draw(struct trace_command *t, const struct capture_reader *reader) {
+static enum cli_exit draw(struct trace_command *t, struct capture_reader *reader) {
     enum cli_exit status = capture_reader_exit_status(reader);
     capture_summary_print_contradictions(&reader->summary);
     return write_all(t) ? status : CLI_EXIT_UNUSABLE;
@@ -216,6 +216,7 @@ static enum cli_exit draw_ends(struct trace_command *t) {
     struct info_capture *infos = info_capture_new(&options);
     struct capture_reader reader, other;
     vantage_points_start(&t->points, 0, &reader, &t->reader);
+    reader.summary.capture = t->points.found->captures[0]->name;
     collect(t, &reader, INFO_OTHER_END_FINDINGS);
     finish_plots(t, &reader);
     info_other_end_read(&t->points, &t->selection, &other, &t->reader, infos);

@@ -213,6 +213,7 @@ void info_other_end_read(const struct vantage_points *points, const struct selec
     bool is_all = time_range_is_all(&selection->range);
     struct input_datagram captured;
     vantage_points_start(points, 1, reader, options);
+    reader->summary.capture = points->found->captures[1]->name;
     while (capture_reader_next(reader, &captured)) {
         if (is_all || both_ends_selects(points->found, captured.connection->stream, captured.observed->time_ns)) {
             info_capture_on_datagram(infos, &captured);

@@ -158,7 +158,7 @@ static void print_magic(const struct ue_observed_connection *connection) {
 }
 
 /* Names the options that the first datagrams contradict, and what is detected without them. */
-static void print_contradiction(const struct ue_observed_connection *connection) {
+static void print_contradiction(const char *capture, const struct ue_observed_connection *connection) {
     const struct ue_detection *detection = &connection->detection;
     struct ue_detection_contradiction contradiction;
     char given[UE_DETECTION_SETTINGS_CHARS], other[UE_DETECTION_SETTINGS_CHARS];
@@ -169,25 +169,27 @@ static void print_contradiction(const struct ue_observed_connection *connection)
     const char *options = which.generation && which.handlers ? "--generation and --handlers"
                           : which.generation                 ? "--generation"
                                                              : "--handlers";
-    fprintf(stderr,
-            "stream %" PRIu32 ": %u of the first %u datagrams from frame %" PRIu64
-            " on %s not match %s (%s), so that no packet of that connection is decoded",
-            connection->stream, contradiction.missed, contradiction.datagrams, connection->first_frame,
-            contradiction.missed == 1 ? "does" : "do", ue_detection_given_text(detection, given), options);
-    if (ue_detection_other_text(detection, other) != NULL) {
-        fprintf(stderr, "; without %s, %s is detected", options, other);
-    }
-    fputc('\n', stderr);
+    bool has_other = ue_detection_other_text(detection, other) != NULL;
+    g_autofree char *instead =
+        has_other ? g_strdup_printf("; without %s, %s is detected", options, other) : g_strdup("");
+    cli_print_line(stderr,
+                   "%sstream %" PRIu32 ": %u of the first %u datagrams from frame %" PRIu64
+                   " on %s not match %s (%s), so that no packet of that connection is decoded%s",
+                   capture, connection->stream, contradiction.missed, contradiction.datagrams, connection->first_frame,
+                   contradiction.missed == 1 ? "does" : "do", ue_detection_given_text(detection, given), options,
+                   instead);
 }
 
-void capture_summary_print_contradictions(const struct capture_summary *summary) {
+void capture_summary_print_contradictions(struct capture_summary *summary) {
     size_t further = contradictions_of(summary) - summary->contradicted_count;
+    g_autofree char *capture = summary->capture != NULL ? g_strdup_printf("%s: ", summary->capture) : g_strdup("");
+    progress_line_erase(&summary->progress);
     for (size_t i = 0; i < summary->contradicted_count; i++) {
-        print_contradiction(summary->contradicted[i]);
+        print_contradiction(capture, summary->contradicted[i]);
     }
     if (further != 0) {
-        fprintf(stderr, "the first datagrams of %zu further stream%s do not match what is given, either\n", further,
-                plural(further));
+        cli_print_line(stderr, "%sthe first datagrams of %zu further stream%s do not match what is given, either",
+                       capture, further, plural(further));
     }
 }
 
@@ -301,7 +303,6 @@ static void print_connections(const struct capture_summary *summary, const struc
 void capture_summary_print_totals(struct capture_summary *summary, const struct datagram_source *input,
                                   const struct ue_observer *observer) {
     uint64_t streams = ue_observer_stream_count(observer);
-    progress_line_erase(&summary->progress);
     capture_summary_print_contradictions(summary);
     for (size_t i = 0; i < summary->listed; i++) {
         print_magic(summary->listings[i].latest);

@@ -25,6 +25,7 @@ struct capture_summary_connection {
 };
 
 struct capture_summary {
+    const char *capture; /* its name, not owned, if another one is read apart from it; NULL: none is */
     uint64_t decoded;
     uint64_t malformed;
     uint64_t cut;              /* by a snap length */
@@ -54,7 +55,7 @@ struct capture_summary_connection *capture_summary_on_datagram(struct capture_su
 bool capture_summary_is_contradicted(const struct capture_summary *summary);
 
 /* Names these options, for as many streams as are listed, and what is detected without them; part of the totals. */
-void capture_summary_print_contradictions(const struct capture_summary *summary);
+void capture_summary_print_contradictions(struct capture_summary *summary);
 
 /* Removes the references to connections. */
 void capture_summary_clear(struct capture_summary *summary, struct ue_observer *observer);

@@ -118,20 +118,28 @@ class Wrong(unittest.TestCase):
         self.assertIn("no side of any connection was compared", errors)
         self.assertEqual(0, run("replay", frames, "--check", "--generation=5.4")[0])
 
-    def test_two_captures(self):
-        """The contradictions of both captures are printed."""
+    def two(self, folder, first, other, *arguments):
+        """Exit status and errors for two captures with so many frames of one connection."""
         frames = traffic.generate(*GAME, "--generation", "5.4").frames
+        paths = [pathlib.Path(folder, name) for name in ("client.pcapng", "server.pcapng")]
+        for path, count in zip(paths, (first, other)):
+            path.write_bytes(traffic.write(frames[:count]))
+        result = subprocess.run([os.environ["UERUDP_PROGRAM"], *arguments, *paths], capture_output=True, timeout=60, check=False)
+        return result.returncode, result.stderr.decode()
+
+    def test_two_captures(self):
+        """The contradictions of both captures are printed, each with its file."""
+        commands = (("trace", "--vantage=client,server", "--output=/dev/null"), ("info", "--vantage=client,server"),
+                    ("info", "--compare"), ("info", "--compare", "--fail-on=loss:99%"))
         with tempfile.TemporaryDirectory() as folder:
-            for count, other in ((6, len(frames)), (len(frames), 6), (len(frames), len(frames))):
-                paths = [pathlib.Path(folder, name) for name in ("client.pcapng", "server.pcapng")]
-                for path, first in zip(paths, (count, other)):
-                    path.write_bytes(traffic.write(frames[:first]))
-                for generation, status in (("4.25", 1), ("5.4", 0)):
-                    result = subprocess.run([os.environ["UERUDP_PROGRAM"], "trace", "--vantage=client,server",
-                                             "--generation", generation, *paths, "--output", pathlib.Path(folder, "a.html")],
-                                            capture_output=True, timeout=60, check=False)
-                    self.assertEqual(status, result.returncode, (count, other, result.stderr))
-                    self.assertEqual(status * 2, result.stderr.count(b"; without --generation, generation 5.4 "))
+            for (first, other), command in itertools.product(((6, 200), (200, 6), (200, 200)), commands):
+                status, errors = self.two(folder, first, other, *command, "--generation=4.25")
+                self.assertEqual(1, status, (first, other, command, errors))
+                named = re.findall("^(?:.*/)?([a-z]+).pcapng: stream 0: .*; without --generation, generation 5.4 ", errors, re.M)
+                self.assertEqual(["client", "server"], named, (first, other, command, errors))
+                self.assertEqual(2, errors.count("; without --generation"), errors)
+                status, errors = self.two(folder, first, other, *command, "--generation=5.4")
+                self.assertEqual((0, 0), (status, errors.count("not match")), (first, other, command, errors))
 
     def test_many(self):
         """Connections count that the summary does not list."""
