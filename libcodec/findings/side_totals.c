@@ -36,6 +36,7 @@ void ue_side_totals_on_result(struct ue_findings *findings, const struct ue_obse
     side->packets += !result->is_handshake;
     side->opaque += result->closed_by != UE_HANDLER_NONE && result->closed_by != UE_HANDLER_UNKNOWN;
     side->unreadable += result->closed_by == UE_HANDLER_UNKNOWN;
+    side->unbounded += datagram->record.decode.is_unbounded;
     side->empty += is_good && !result->is_handshake && !result->is_opaque && result->item_count == 0;
     if (!is_good && !datagram->is_cut) {
         side->malformed++;
@@ -193,7 +194,8 @@ static void report_reordered(const struct ue_findings *findings, unsigned side) 
 /* Of both sides together, if the datagrams contradict what the caller gave. */
 static void report_unreadable(const struct ue_findings *findings, unsigned side) {
     const struct ue_contradicted_settings *settings = &findings->contradicted;
-    uint64_t unreadable = findings->totals[side].unreadable;
+    const struct ue_side_totals *totals = &findings->totals[side];
+    uint64_t unreadable = totals->unreadable - totals->unbounded;
     if (settings->frame == 0) {
         report_count(findings, UE_FINDING_UNREADABLE, side, unreadable);
     } else if (side == 0) {
@@ -205,6 +207,15 @@ static void report_unreadable(const struct ue_findings *findings, unsigned side)
         ue_finding_set(&finding, UE_VALUE_OF, settings->contradiction.datagrams);
         finding.text = settings->given;
         finding.other_text = settings->other;
+        ue_findings_report(findings, &finding);
+    }
+}
+
+static void report_cut(const struct ue_findings *findings) {
+    const struct ue_side_totals *sides = findings->totals;
+    struct ue_finding finding = ue_finding_of_count(UE_FINDING_CUT, 0, sides[0].cut + sides[1].cut, 0);
+    ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)(sides[0].unbounded + sides[1].unbounded));
+    if (sides[0].cut + sides[1].cut != 0) {
         ue_findings_report(findings, &finding);
     }
 }
@@ -228,5 +239,7 @@ void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
     report_count(findings, UE_FINDING_ONE_WAY, side, is_alone ? totals->datagrams : 0);
     report_count(findings, UE_FINDING_OPAQUE, side, totals->opaque);
     report_unreadable(findings, side);
-    report_count(findings, UE_FINDING_CUT, side, side == 0 ? totals->cut + findings->totals[1].cut : 0);
+    if (side == 0) {
+        report_cut(findings);
+    }
 }

@@ -15,6 +15,9 @@ static bool is_in_order(const struct ue_observer *observer) {
 /* Limit of the bytes of gathered datagrams. */
 #define GATHERED_BYTES_MAX (16u << 20)
 
+/* Number of datagrams of a connection that wait, if a snap length cut some: those are no evidence for a generation. */
+#define WAITING_CUT_MAX (8 * UE_DETECTION_HELD_MAX)
+
 /* Those that share a stream are not gathered, which keeps the order of its datagrams. */
 static bool is_gathered(const struct ue_observer *observer, const struct ue_connection *connection) {
     const struct ue_observer_options *options = &observer->options;
@@ -89,7 +92,8 @@ bool ue_datagram_queue_add(struct ue_observer *observer, struct ue_connection *c
     }
     push(observer, connection, waiting);
     ue_connection_update_turn(observer, connection);
-    if (connection->datagrams.count == UE_DETECTION_HELD_MAX) {
+    unsigned waiting_max = connection->shown.detection.has_cut ? WAITING_CUT_MAX : UE_DETECTION_HELD_MAX;
+    if (connection->datagrams.count >= waiting_max) {
         ue_connection_stop_waiting(observer, connection);
     }
     return true;
@@ -220,6 +224,7 @@ static void describe(const struct ue_observer *observer, const struct ue_waiting
     ue_detection_context(detection, decode, &out->context);
     if (!out->is_cut) {
         ue_detection_reread(detection, decode, &out->context, out->bytes, out->size_bytes);
+        ue_detection_leave_unbounded(detection, decode, &out->context, out->bytes, out->size_bytes);
     }
     decode->packet_ids = ue_detection_packet_ids(detection, decode);
     out->start = start_of(observer, datagram, out);

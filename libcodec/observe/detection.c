@@ -3,6 +3,7 @@
 
 #include <uerudp/seq.h>
 #include "libcodec/base/fnv1a.h"
+#include "libcodec/observe/detection_bounds.h"
 #include "libcodec/observe/detection_cut.h"
 #include "libcodec/observe/detection_evidence.h"
 #include "libcodec/observe/detection_given.h"
@@ -299,6 +300,9 @@ static void process_packet(struct ue_detection *detection, unsigned side, const 
         (!detection->is_released || detection->is_given || detection->settings.handlers[0] != UE_HANDLER_NONE)) {
         ue_detection_observe_handlers(detection, side, bytes, size_bytes);
     }
+    if (visible && detection->has_cut) {
+        ue_detection_observe_bounds(detection, side, bytes, size_bytes);
+    }
     if (x->settings.decryptor != NULL && is_encrypted(&result)) {
         detection->encrypted++;
         detection->decrypted += result.is_opened;
@@ -419,6 +423,7 @@ static void read_truncated_header(struct ue_detection *detection, unsigned side,
 
 void ue_detection_feed_truncated(struct ue_detection *detection, unsigned side, const struct ue_detection_head *head,
                                  struct ue_decode_state *state) {
+    ue_detection_begin_bounds(detection);
     ue_detection_observe_cut(detection, side, head);
     *state = (struct ue_decode_state){
         .result = detection->result, .is_held = !detection->is_released, .side = (uint8_t)side};

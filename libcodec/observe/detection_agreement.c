@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What all candidates of a result decode alike. */
+#include "libcodec/observe/detection_bounds.h"
 #include "libcodec/observe/detection_evidence.h"
 
 /* A datagram as one candidate decodes it, item by item. */
@@ -86,5 +87,20 @@ void ue_detection_limit_cut(const struct ue_detection *detection, const struct u
     if (least != SIZE_MAX) {
         context->agreed_bits = least;
         context->is_common = false;
+    }
+}
+
+void ue_detection_leave_unbounded(const struct ue_detection *detection, struct ue_decode_state *state,
+                                  struct ue_context *context, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_detection_result result = *ue_detection_result_of(detection, state);
+    struct ue_decode_result decoded;
+    if (detection->bound_misses[0] != 0 && !result.is_undecoded &&
+        ue_datagram_decode(context, bytes, size_bytes, NULL, NULL, &decoded) != UE_OK && !decoded.is_handshake &&
+        ue_detection_matches_other_bounds(detection, &result, context->direction, bytes, size_bytes)) {
+        state->result = result;
+        state->result.is_undecoded = true;
+        state->is_held = false;
+        state->is_unbounded = true;
+        ue_detection_context(detection, state, context);
     }
 }

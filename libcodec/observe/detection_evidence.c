@@ -2,6 +2,7 @@
 #include "libcodec/observe/detection_evidence.h"
 
 #include <uerudp/seq.h>
+#include "libcodec/observe/detection_bounds.h"
 #include "libcodec/observe/detection_session_start.h"
 #include "libcodec/observe/detection_packet_ids.h"
 
@@ -222,6 +223,9 @@ void ue_detection_decide(struct ue_detection *detection) {
                             single ? UE_DETECTION_REASON_HANDSHAKE : UE_DETECTION_REASON_NONE);
         return;
     }
+    if (ue_detection_choose_bounds(detection)) {
+        return;
+    }
     unsigned bunches;
     uint16_t mask = best_profiles(detection, 0, &bunches);
     if (mask != 0) {
@@ -372,6 +376,7 @@ void ue_detection_restart(struct ue_detection *detection) {
     memset(detection->bunch_fits, 0, sizeof detection->bunch_fits);
     memset(detection->faults, 0, sizeof detection->faults);
     memset(detection->cut_misses, 0, sizeof detection->cut_misses);
+    memset(detection->bound_misses, 0, sizeof detection->bound_misses);
     memset(detection->has_seq, 0, sizeof detection->has_seq);
     memset(detection->server_votes, 0, sizeof detection->server_votes);
 }

@@ -76,12 +76,25 @@ struct uerudp_frame_state *uerudp_frame_state_find(const packet_info *pinfo) {
     return state;
 }
 
+/* With a byte that terminates it, as the observer decodes it. */
+static bool is_cut_foreign(const struct uerudp_frame_state *state, const uint8_t *bytes, size_t size_bytes) {
+    const struct ue_detection *detection = &state->connection->detection;
+    uint8_t *terminated = g_malloc(size_bytes + 1);
+    if (size_bytes != 0) {
+        memcpy(terminated, bytes, size_bytes);
+    }
+    terminated[size_bytes] = ue_observer_terminator(&detection->settings);
+    bool is_foreign = ue_detection_is_foreign(detection, &state->decode, terminated, size_bytes + 1, true);
+    g_free(terminated);
+    return is_foreign;
+}
+
 bool uerudp_frame_state_is_foreign(const struct uerudp_frame_state *state, const uint8_t *bytes, size_t size_bytes,
                                    bool is_cut) {
     if (state->protocol != UERUDP_FRAME_UNDECIDED) {
         return state->protocol == UERUDP_FRAME_FOREIGN;
     }
     const struct ue_detection *detection = &state->connection->detection;
-    return is_cut ? ue_detection_is_doubtful(detection, &state->decode)
+    return is_cut ? is_cut_foreign(state, bytes, size_bytes)
                   : ue_detection_is_foreign(detection, &state->decode, bytes, size_bytes, false);
 }

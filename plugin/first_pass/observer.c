@@ -252,7 +252,7 @@ static void track(const struct ue_observed_datagram *observed, struct uerudp_fra
     if (observed->is_foreign) {
         return;
     }
-    state->decode.packet_ids = observed->record.decode.packet_ids;
+    state->decode = observed->record.decode;
     latest.state = state;
     latest.bytes = observed->bytes;
     latest.items.is_whole = false;

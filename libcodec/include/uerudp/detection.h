@@ -66,6 +66,8 @@ struct ue_decode_state {
     struct ue_detection_result result; /* when this datagram was fed; see is_held */
     bool is_held; /* fed before the release: the released result of the detection applies instead */
     bool restarting;
+    bool is_unbounded;     /* not decoded: it does not match the bounds of the result, but others that fewer packets
+                              contradict; cut datagrams hide which they are */
     bool is_other_session; /* see ue_detection_begin_session; the other members are not set */
     bool is_echo;          /* the first handshake message of the other side, which comes back unchanged */
     uint8_t side;
@@ -194,8 +196,11 @@ struct ue_detection {
     uint16_t evidence;       /* of them with bunches under the result */
     uint16_t fits[UE_PROFILE_COUNT][UE_DETECTION_VARIANT_COUNT];
     uint16_t bunch_fits[UE_PROFILE_COUNT][UE_DETECTION_VARIANT_COUNT];
-    uint8_t faults[UE_PROFILE_COUNT];      /* of them that the profile cannot decode */
-    uint16_t cut_misses[UE_PROFILE_COUNT]; /* cut packets whose captured part contradicts the profile */
+    uint8_t faults[UE_PROFILE_COUNT];                  /* of them that the profile cannot decode */
+    uint16_t cut_misses[UE_PROFILE_COUNT];             /* cut packets whose captured part contradicts the profile */
+    bool has_cut;                                      /* a snap length cut datagrams */
+    uint16_t bound_misses[UE_DETECTION_VARIANT_COUNT]; /* then: whole packets that match no candidate of the result
+                                                          with this variant */
     uint16_t last_seq[UE_PROFILE_COUNT][2];
     bool has_seq[UE_PROFILE_COUNT][2];
     uint64_t encrypted; /* packets, with a decryptor */
@@ -277,6 +282,12 @@ void ue_detection_context(const struct ue_detection *detection, const struct ue_
    is all. bytes: the captured ones, and a byte that terminates them. */
 void ue_detection_limit_cut(const struct ue_detection *detection, const struct ue_decode_state *state,
                             const uint8_t *bytes, size_t size_bytes, struct ue_context *context);
+
+/* Leaves a whole datagram undecoded (is_unbounded) that cannot be decoded with the bounds of its result, but matches
+   others that fewer packets of its connection contradict. Changes nothing unless a snap length cut datagrams of the
+   connection. */
+void ue_detection_leave_unbounded(const struct ue_detection *detection, struct ue_decode_state *state,
+                                  struct ue_context *context, const uint8_t *bytes, size_t size_bytes);
 
 /* The packet ids of a datagram as they are known now. */
 struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *detection, const struct ue_decode_state *state);

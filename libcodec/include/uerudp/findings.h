@@ -253,7 +253,8 @@ struct ue_side_totals {
     uint64_t datagrams;
     uint64_t packets, empty; /* empty: without a bunch */
     uint64_t malformed, opaque, cut;
-    uint64_t unreadable;         /* packets of a connection that matches no generation */
+    uint64_t unreadable;         /* packets whose format is not known */
+    uint64_t unbounded;          /* of them, those that only bounds contradict, see ue_decode_state */
     uint64_t unidentified;       /* packets whose ids cannot be read: each may be one that was not captured */
     uint64_t unplaced;           /* those of them since the last packet with an id: losses among them are not known */
     uint64_t not_captured;       /* packets reported as delivered but not captured so far */

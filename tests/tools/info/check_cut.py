@@ -3,12 +3,15 @@
 """check_cut.py [SEED]: a capture with a snap length, whose generation is not given, has no finding, channel, bunch or
 control message that the whole capture does not have."""
 import collections
+import json
 import pathlib
 import re
+import subprocess
 import sys
 import unittest
 
 import traffic
+import uerudp
 
 GENERATIONS = ("4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.24", "4.25", "5.1", "5.4", "5.5", "5.8")
 CAPTURES = pathlib.Path(__file__).resolve().parents[3] / "captures"
@@ -24,6 +27,18 @@ def statements(frames):
     """The kinds of findings, and the channels, of the only connection."""
     connection, = traffic.lines("info", "--json", frames=frames)
     return {finding["kind"] for finding in connection["findings"]}, {each["channel"] for each in connection["channels"]}
+
+
+def report(path, snap=0):
+    """The objects of info --json for a capture, cut by a snap length."""
+    data = subprocess.run(["editcap", "-s", str(snap), path, "-"], check=True, capture_output=True).stdout if snap else \
+        path.read_bytes()
+    return [json.loads(line) for line in
+            uerudp.run("info", "--json", "--findings=1000", "-", data=data, status=None).stdout.splitlines()]
+
+
+def kinds_of(connections):
+    return {finding["kind"] for connection in connections for finding in connection["findings"]}
 
 
 def items(frames):
@@ -101,6 +116,20 @@ class Cut(unittest.TestCase):
             self.assertNotIn("silence", kinds, snap)
             self.assertEqual([], [datagram["frame"] for datagram in traffic.lines("decode", "--json", frames=cut)
                                   if "packet" not in datagram], snap)
+
+    def test_bounds_of_a_game(self):
+        """A whole datagram that does not match the engine's bounds is not malformed where it matches others that no datagram
+        contradicts. Beside it, one that matches none is."""
+        for name in ("utcp-ue418-clean", "utcp-ue418-loss"):
+            for snap in (60, 64, 66, 68, 72, 76):
+                connection, = report(CAPTURES / "recordings" / f"{name}.pcap", snap)
+                self.assertNotIn("malformed", kinds_of([connection]), (name, snap))
+                self.assertEqual({"c2s": 0, "s2c": 0}, connection["malformed"])
+        frames = traffic.snapped(traffic.generate("game", "--duration=2", "--generation=4.18").frames, 80)
+        whole = [number for number, frame in enumerate(frames) if len(frame.data) == frame.length][20]
+        frames[whole] = frames[whole]._replace(data=frames[whole].data[:-1] + b"\0")  # without a terminator
+        output = uerudp.run("info", "--json", "-", data=traffic.write(frames), status=1).stdout
+        self.assertIn("malformed", kinds_of([json.loads(output)]))
 
     def test_what_is_beyond_the_cut(self):
         """A retransmission beyond the cut is not missing, and neither is the handshake."""
