@@ -91,22 +91,30 @@ static bool may_be_acked(const struct ue_tracker_side *side, const struct ue_tra
            ue_packet_acks_hold_ack(side, packet_id);
 }
 
-/* Whether the sender is shown to know that the latest transmission was not delivered. It retransmits at once, before
-   any new bunch; if it seems not to, the retransmission was in a packet that was not captured or was damaged. */
-static bool is_due(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
+/* Whether the sender is shown to know that the latest transmission was not delivered, and may have retransmitted it. It
+   does at once, before any new bunch; if it seems not to, the retransmission was in a packet that was not captured, was
+   damaged, or could not be read to its end. */
+static bool was_retransmitted_unseen(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch,
+                                     bool is_new) {
     int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
-    return packet_id <= side->shown_id && ue_tracker_is_not_delivered(side, packet_id);
+    return (is_new || ue_tracker_may_be_unread(side, packet_id)) && packet_id <= side->shown_id &&
+           ue_tracker_is_not_delivered(side, packet_id);
 }
 
 /* Whether a bunch that was not captured can have been in a packet that was delivered, or of which no report was
-   captured. Such a packet that is much older than the bunch before it did not hold it. */
+   captured, or that could not be read to its end. Such a packet that is much older than the bunch before it did not
+   hold it. */
 static bool unseen_may_be_acked(const struct ue_tracker_side *side, uint32_t channel, int64_t id) {
+    const struct ue_tracked_bunch *before = ue_reliable_tracker_find(side, channel, id - 1);
+    if (before == NULL ? side->has_unread
+                       : ue_tracker_may_be_unread(side, ue_reliable_tracker_first_packet(side, before))) {
+        return true;
+    }
     bool is_unread = side->unread_id > side->first_id && side->unread_id > side->hidden_id;
     int64_t hidden_id = is_unread ? side->unread_id : side->hidden_id;
     if (hidden_id == UE_TRACKER_NO_ID) {
         return false;
     }
-    const struct ue_tracked_bunch *before = ue_reliable_tracker_find(side, channel, id - 1);
     return before == NULL || hidden_id >= ue_reliable_tracker_first_packet(side, before) - UE_TRACKER_PACKETS_MAX;
 }
 
@@ -156,7 +164,7 @@ static void release_maybe(const struct ue_tracker_side *side, struct ue_channel_
         uint32_t back = state->maybe_released_back;
         const struct ue_tracked_bunch *bunch = find_first(side, state, channel, back);
         bool was_evicted = bunch == NULL && back > state->evicted_back;
-        if (bunch != NULL ? !may_be_acked(side, bunch) && !(is_new && is_due(side, bunch))
+        if (bunch != NULL ? !may_be_acked(side, bunch) && !was_retransmitted_unseen(side, bunch, is_new)
                           : !was_evicted && !unseen_may_be_acked(side, channel, state->newest - back + 1) &&
                                 !was_damaged(side, channel, state->newest - back + 1)) {
             return;

@@ -19,6 +19,7 @@ BUNCH = re.compile(r"on channel \d+, ChSequence \d+")
 OF_BUNCHES = {"reliable_stall", "repeated_loss", "undelivered"}
 SEVERITIES = ("error", "warning", "note")
 SNAPS = (64, 96, 128, 200, 300)
+CAPTURE_SNAPS = (60, 72, 80, 100, 150)
 Bunch = collections.namedtuple("Bunch", "channel ch_seq partial_initial data messages")
 seed = 1
 
@@ -35,6 +36,18 @@ def report(path, snap=0):
         path.read_bytes()
     return [json.loads(line) for line in
             uerudp.run("info", "--json", "--findings=1000", "-", data=data, status=None).stdout.splitlines()]
+
+
+def lower_bounds(node, path=()):
+    """Each number of a report that is at least what it says, by its path."""
+    for key, value in node.items() if isinstance(node, dict) else ():
+        if key == "at_least" and isinstance(value, int):
+            yield path, value
+        yield from lower_bounds(value, (*path, key))
+
+
+def by_addresses(connections):
+    return {(connection["client"], connection["server"], connection["stream"]): connection for connection in connections}
 
 
 def kinds_of(connections):
@@ -116,6 +129,19 @@ class Cut(unittest.TestCase):
             self.assertNotIn("silence", kinds, snap)
             self.assertEqual([], [datagram["frame"] for datagram in traffic.lines("decode", "--json", frames=cut)
                                   if "packet" not in datagram], snap)
+
+    def check_bounds(self, path, whole, snap):
+        for key, connection in by_addresses(report(path, snap)).items():
+            least = dict(lower_bounds(whole.get(key, {})))
+            for name, value in lower_bounds(connection):
+                self.assertLessEqual(value, least.get(name, value), (path.name, snap, name))
+
+    def test_captures(self):
+        """No lower bound of a cut capture is above that of the whole one."""
+        for path in sorted((*CAPTURES.rglob("*.pcapng"), *CAPTURES.rglob("*.pcap"))):
+            whole = by_addresses(report(path))
+            for snap in CAPTURE_SNAPS:
+                self.check_bounds(path, whole, snap)
 
     def test_bounds_of_a_game(self):
         """A whole datagram that does not match the engine's bounds is not malformed where it matches others that no datagram
