@@ -222,8 +222,8 @@ static void report_cut(const struct ue_findings *findings) {
 
 void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
     struct ue_side_totals *totals = &findings->totals[side];
-    bool is_alone =
-        totals->packets >= ALONE_PACKETS_MIN && findings->totals[!side].datagrams == 0 && !findings->course.is_replay;
+    bool is_alone = totals->packets >= ALONE_PACKETS_MIN + totals->counts.duplicates &&
+                    findings->totals[!side].datagrams == 0 && !findings->course.is_replay;
     confirm_peak(totals, true);
     report_buffer(findings, side);
     report_spurious(findings, side);

@@ -114,13 +114,15 @@ static void count_up(uint8_t *counter, bool is_one_more, unsigned max) {
     }
 }
 
-/* Counts a step of the sequence. Returns false when the packet contradicts the ones before it. */
-static bool count_step(struct evidence *evidence, unsigned side, const struct header *header) {
+/* Counts a step of the sequence. Returns false when the packet contradicts the ones before it. *is_newest: it is no
+   copy, as from a mirror port, of a packet that was counted. */
+static bool count_step(struct evidence *evidence, unsigned side, const struct header *header, bool *is_newest) {
     int32_t step = evidence->has_seq[side] ? ue_seq_difference(header->seq, evidence->seq[side], UE_PACKET_SEQ_MAX) : 0;
     if (step > SEQ_STEP_MAX || step < -SEQ_STEP_MAX || !is_ack_plausible(evidence, side, header)) {
         return false;
     }
-    if (step > 0 || !evidence->has_seq[side]) {
+    *is_newest = step > 0 || !evidence->has_seq[side];
+    if (*is_newest) {
         evidence->seq[side] = header->seq;
     }
     count_up(&evidence->steps[side], step > 0, STEPS_MIN);
@@ -178,11 +180,12 @@ static bool has_steps(const struct evidence *evidence) {
 static void add(struct evidence *evidence, enum ue_header_position position, unsigned side,
                 const struct ue_settings *settings, const struct ue_captured_datagram *captured) {
     struct header header;
+    bool is_newest;
     if (!read_header(settings, position, captured, &header)) {
         return;
     }
-    if (!count_step(evidence, side, &header) ||
-        (has_steps(evidence) && !count_packet(evidence, position, side, settings, captured))) {
+    if (!count_step(evidence, side, &header, &is_newest) ||
+        (is_newest && has_steps(evidence) && !count_packet(evidence, position, side, settings, captured))) {
         *evidence = (struct evidence){0};
     }
 }

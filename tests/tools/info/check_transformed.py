@@ -197,18 +197,20 @@ def difference(expected, found, path=""):
     return next(filter(None, (difference(*part) for part in parts)), None)
 
 
-class Equal(unittest.TestCase):
+class Case(unittest.TestCase):
     maxDiff = None
-
-    def check(self, name, expected, found):
-        self.wrong += [f"{name}: {text}" for text in [expected != found and difference(expected, found)] if text]
 
     def setUp(self):
         self.wrong = []
 
+    def check(self, name, expected, found):
+        self.wrong += [f"{name}: {text}" for text in [expected != found and difference(expected, found)] if text]
+
     def tearDown(self):
         self.assertEqual("", "\n".join(self.wrong))
 
+
+class Equal(Case):
     def test_formats(self):
         for name, frames, options in captures():
             whole = traffic.write(rounded(frames))
@@ -231,6 +233,71 @@ class Equal(unittest.TestCase):
                 self.check(f"{label} {name} info", change.object(reports, known), found)
                 if is_drawn and label in DRAWN:
                     self.check(f"{label} {name} trace", change.object(page, known), SAME.object(trace(data, *options), ()))
+
+
+# What counts datagrams; and jitter, to which a copy adds an interval of nothing.
+COUNTS = {"packets", "bytes", "empty", "malformed", "opaque", "unreadable", "duplicates"}
+OF_COPIES = COUNTS | {"jitter_ms", "jitter_max_ms", "count"}
+COUNTED = {"duplicates", "malformed", "opaque"}  # findings about copies, or datagrams without packet ids
+# A copy may have come much later than its packet, with lost packets between them: the missing ones may be before the silence.
+UNSURE = "came late, is a copy"
+NO_IDS = {"demo"}  # packets of a replay, which are not numbered: a copy looks like another one
+
+
+class Copies(Case):
+    def without_copies(self, value, key=""):
+        """A connection without what a copy of each frame changes."""
+        if isinstance(value, dict):
+            return {name: self.without_copies(each, name) for name, each in value.items() if name not in OF_COPIES}
+        if key == "findings":
+            value = [each for each in value if each["kind"] not in COUNTED]
+        return [self.without_copies(each) for each in value] if isinstance(value, list) else value
+
+    def test_mirrored(self):
+        """A mirror port sends each frame twice."""
+        for name, frames, options in captures():
+            if name in NO_IDS:
+                continue
+            whole = info(traffic.write(frames), *options)
+            twice = info(traffic.write([copy for each in frames for copy in (each, each)]), *options)
+            once = Change(lambda number: (number + 1) // 2)
+            if UNSURE in json.dumps(twice):
+                for each in whole + twice:
+                    each["findings"] = [finding for finding in each["findings"] if finding["kind"] != "silence"]
+            self.check(name, self.without_copies(SAME.object(whole, ())), self.without_copies(once.object(twice, ())))
+            for before, after in zip(whole, twice):
+                self.check(f"{name} packets", {way: 2 * before["packets"][way] for way in traffic.WAYS}, after["packets"])
+
+
+class Others(Case):
+    """Another connection in the capture, which has 46 frames."""
+    PORTS = f"--port={PORT},{OTHER_PORT}"
+
+    def check_beside(self, name, frames, others, options):
+        """others: frames of the other connection, at their places in the capture."""
+        known = {address for each in frames for address in addresses(each)}
+        order = sorted([(each.time_ns, False, place) for place, each in enumerate(frames)]
+                       + [(each.time_ns, True, place) for place, each in enumerate(others)])
+        places = {place: number for number, (_, is_other, place) in enumerate(order, 1) if not is_other}
+        data = traffic.write([(others if is_other else frames)[place] for _, is_other, place in order])
+        expected = Change(lambda number: places[number - 1]).object(info(traffic.write(frames), *options), known)
+        found = [each for each in SAME.object(info(data, self.PORTS, *options), ()) if each["client"] in known]
+        for each in expected + found:
+            del each["stream"]
+        self.check(name, expected, found)
+
+    def test_others(self):
+        other = [with_addresses(each, in_another_net) for each in traffic.read((uerudp.ROOT / "captures/login.pcapng").read_bytes())]
+        for name, frames, options in captures():
+            if is_in_order(frames):
+                begin_ns, end_ns = frames[0].time_ns, frames[-1].time_ns
+                merged = later(other, begin_ns + 7 - other[0].time_ns)
+                self.check_beside(f"merged {name}", frames, [each for each in merged if each.time_ns < end_ns], options)
+                self.check_beside(f"after {name}", frames, later(other, begin_ns - 10 ** 9 - other[-1].time_ns), options)
+
+
+def is_in_order(frames):
+    return all(before.time_ns <= after.time_ns for before, after in zip(frames, frames[1:]))
 
 
 if __name__ == "__main__":
