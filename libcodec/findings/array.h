@@ -11,7 +11,7 @@
 
 #define UE_ARRAY_MIN 8
 
-/* Zeroed but for element_bytes: empty. */
+/* Zeroed: empty. The first element that is inserted sets their size. */
 struct ue_array {
     uint8_t *bytes;
     size_t count, capacity;
@@ -33,10 +33,13 @@ static inline void *ue_array_at(const struct ue_array *array, size_t place) {
     return array->bytes + place * array->element_bytes;
 }
 
-/* Inserts an element before the one at a place. Returns false when there is no memory. */
-static inline bool ue_array_insert(struct ue_limited_allocator *memory, struct ue_array *array, size_t place,
-                                   const void *element) {
-    size_t size = array->element_bytes;
+/* Inserts a copy of *element before the element at a place. Returns false when there is no memory. */
+#define ue_array_insert(memory, array, place, element)                                                                 \
+    ue_array_insert_bytes(memory, array, place, element, sizeof *(element))
+
+static inline bool ue_array_insert_bytes(struct ue_limited_allocator *memory, struct ue_array *array, size_t place,
+                                         const void *element, size_t size) {
+    array->element_bytes = size;
     size_t grown = array->capacity != 0 ? array->capacity + array->capacity / 2 : UE_ARRAY_MIN;
     if (array->count == array->capacity && !ue_array_resize(memory, array, grown)) {
         return false;
@@ -50,9 +53,12 @@ static inline bool ue_array_insert(struct ue_limited_allocator *memory, struct u
     return true;
 }
 
-/* Of an array that is sorted by a uint32_t, the first member of its elements: the element with the same one as `added`,
+/* Of an array that is sorted by a uint32_t, the first member of its elements: the element with the same one as *added,
    which is inserted if there is none. Returns NULL when there is no memory. */
-static inline void *ue_array_require(struct ue_limited_allocator *memory, struct ue_array *array, const void *added) {
+#define ue_array_require(memory, array, added) ue_array_require_bytes(memory, array, added, sizeof *(added))
+
+static inline void *ue_array_require_bytes(struct ue_limited_allocator *memory, struct ue_array *array,
+                                           const void *added, size_t size) {
     uint32_t wanted, found = 0;
     size_t low = 0, high = array->count;
     memcpy(&wanted, added, sizeof wanted);
@@ -66,7 +72,8 @@ static inline void *ue_array_require(struct ue_limited_allocator *memory, struct
         memcpy(&found, ue_array_at(array, low), sizeof found);
         is_known = found == wanted;
     }
-    return is_known || ue_array_insert(memory, array, low, added) ? ue_array_at(array, low) : NULL;
+    bool has_it = is_known || ue_array_insert_bytes(memory, array, low, added, size);
+    return has_it ? ue_array_at(array, low) : NULL;
 }
 
 /* Also returns memory after a peak: pointers to elements become invalid. */
@@ -88,7 +95,7 @@ static inline void ue_array_clear(struct ue_limited_allocator *memory, struct ue
     if (array->bytes != NULL) {
         ue_limited_allocator_resize(memory, array->bytes, array->capacity * array->element_bytes, 0);
     }
-    *array = (struct ue_array){.element_bytes = array->element_bytes};
+    *array = (struct ue_array){0};
 }
 
 #endif

@@ -9,11 +9,6 @@ struct ue_findings *ue_findings_new(const struct ue_allocator *allocator) {
         *findings = (struct ue_findings){.memory = memory};
         ue_reliable_stalls_init(&findings->stalls);
         ue_reliable_gaps_init(&findings->gaps);
-        ue_head_of_line_init(&findings->head_of_line);
-        ue_packet_loss_init(findings);
-        ue_silence_init(findings);
-        ue_round_trip_samples_init(findings);
-        ue_handshake_login_init(&findings->login);
     }
     return findings;
 }

@@ -267,7 +267,6 @@ void ue_histogram_add(struct ue_limited_allocator *memory, struct ue_histogram *
 void ue_histogram_clear(struct ue_limited_allocator *memory, struct ue_histogram *histogram);
 
 /* Round trip times. Call ue_round_trip_samples_end_tracker when no events of the tracker follow. */
-void ue_round_trip_samples_init(struct ue_findings *findings);
 void ue_round_trip_samples_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_round_trip_samples_end_tracker(struct ue_findings *findings);
 void ue_round_trip_samples_clear(struct ue_findings *findings);
@@ -302,7 +301,6 @@ struct ue_reliable_arrival {
     bool is_unsure; /* no report of its packet was captured: it may not have arrived */
 };
 
-void ue_head_of_line_init(struct ue_head_of_line *lines);
 void ue_head_of_line_begin_tracker(struct ue_findings *findings);
 /* Call for each reliable bunch; and for each ACK and NAK. */
 void ue_head_of_line_on_sent(struct ue_findings *findings, const struct ue_observed_event *event);
@@ -326,7 +324,6 @@ void ue_reliable_gaps_clear(struct ue_findings *findings);
 
 /* Silence of a side. A live side sends a packet every 0.2 s (KeepAliveTime; embedding.md 8). Silence after a close is
    no finding. Call after the timing knows the sender's clock in the packet. */
-void ue_silence_init(struct ue_findings *findings);
 void ue_silence_clear(struct ue_findings *findings);
 void ue_silence_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 /* A packet without an event, because it is malformed or its id is not known. */
@@ -345,7 +342,6 @@ int64_t ue_ack_gaps_known_until(const struct ue_findings *findings, unsigned sid
 void ue_ack_gaps_finish(struct ue_findings *findings);
 
 /* Packets that were lost, in bursts and in percent. */
-void ue_packet_loss_init(struct ue_findings *findings);
 void ue_packet_loss_clear(struct ue_findings *findings);
 void ue_packet_loss_on_packet(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_packet_loss_on_report(struct ue_findings *findings, const struct ue_observed_event *event);
@@ -360,7 +356,6 @@ void ue_side_totals_end_tracker(struct ue_side_totals *side);
 void ue_side_totals_finish(struct ue_findings *findings, unsigned side);
 
 /* The handshake and login (protocol.md 5.1, 12). */
-void ue_handshake_login_init(struct ue_handshake_login *login);
 void ue_handshake_login_clear(struct ue_findings *findings);
 void ue_handshake_login_clear_spans(struct ue_handshake_login *login);
 void ue_handshake_login_on_bunch(struct ue_findings *findings, const struct ue_observed_event *event);

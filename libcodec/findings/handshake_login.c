@@ -13,10 +13,6 @@ static struct ue_login_step *step_at(const struct ue_handshake_login *login, siz
     return ue_array_at(&login->steps, place);
 }
 
-void ue_handshake_login_init(struct ue_handshake_login *login) {
-    login->steps.element_bytes = sizeof(struct ue_login_step);
-}
-
 void ue_handshake_login_clear(struct ue_findings *findings) {
     ue_array_clear(&findings->memory, &findings->login.steps);
 }

@@ -16,11 +16,6 @@ struct ue_waiting_bunch {
     bool is_unsure;
 };
 
-void ue_head_of_line_init(struct ue_head_of_line *lines) {
-    lines->channels.element_bytes = sizeof(struct ue_channel_order);
-    lines->waiting[0].element_bytes = lines->waiting[1].element_bytes = sizeof(struct ue_waiting_bunch);
-}
-
 void ue_head_of_line_clear(struct ue_findings *findings) {
     ue_array_clear(&findings->memory, &findings->head_of_line.channels);
     ue_array_clear(&findings->memory, &findings->head_of_line.waiting[0]);

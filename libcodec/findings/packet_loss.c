@@ -41,12 +41,6 @@ static int64_t shown_id(int64_t id) {
     return id < 0 ? id + UE_PACKET_SEQ_MAX : id;
 }
 
-void ue_packet_loss_init(struct ue_findings *findings) {
-    for (unsigned side = 0; side < 2; side++) {
-        findings->unseen_bursts[side].element_bytes = sizeof(struct ue_loss_burst);
-    }
-}
-
 void ue_packet_loss_clear(struct ue_findings *findings) {
     for (unsigned side = 0; side < 2; side++) {
         ue_array_clear(&findings->memory, &findings->unseen_bursts[side]);

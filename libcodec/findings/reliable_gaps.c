@@ -24,7 +24,6 @@ struct ue_newest_reliable {
 };
 
 void ue_reliable_gaps_init(struct ue_reliable_gaps *gaps) {
-    gaps->gaps.element_bytes = sizeof(struct ue_reliable_gap);
     gaps->hidden_ids[0] = gaps->hidden_ids[1] = -1;
 }
 

@@ -24,11 +24,7 @@ struct ue_unacked_bunch {
 };
 
 void ue_reliable_stalls_init(struct ue_reliable_stalls *stalls) {
-    for (unsigned side = 0; side < 2; side++) {
-        stalls->in_flight[side].element_bytes = sizeof(struct ue_unacked_bunch);
-        stalls->overdue[side].element_bytes = sizeof(struct ue_overdue_bunch);
-        stalls->unread_ns[side] = INT64_MIN;
-    }
+    stalls->unread_ns[0] = stalls->unread_ns[1] = INT64_MIN;
 }
 
 bool ue_reliable_stall_is_long(const struct ue_findings *findings, struct ue_finding_value late_ns) {

@@ -87,10 +87,6 @@ static void on_first_ack(struct ue_findings *findings, const struct ue_observed_
     add_waiting(findings, 0);
 }
 
-void ue_round_trip_samples_init(struct ue_findings *findings) {
-    findings->waiting_halves.element_bytes = sizeof(struct waiting_half);
-}
-
 void ue_round_trip_samples_clear(struct ue_findings *findings) {
     ue_array_clear(&findings->memory, &findings->waiting_halves);
 }

@@ -100,12 +100,6 @@ static void report_silence(struct ue_findings *findings, const struct ue_observe
 
 /* ---- silences in which packets are missing ---- */
 
-void ue_silence_init(struct ue_findings *findings) {
-    for (unsigned side = 0; side < 2; side++) {
-        findings->held_silences[side].element_bytes = sizeof(struct ue_held_silence);
-    }
-}
-
 void ue_silence_clear(struct ue_findings *findings) {
     for (unsigned side = 0; side < 2; side++) {
         ue_array_clear(&findings->memory, &findings->held_silences[side]);
