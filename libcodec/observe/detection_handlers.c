@@ -234,10 +234,6 @@ static unsigned find_chain(const struct ue_detection *detection) {
     return found;
 }
 
-bool ue_detection_is_unreadable(const struct ue_detection *detection) {
-    return detection->result.is_undecoded;
-}
-
 bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_handler chain[UE_HANDLERS_MAX]) {
     bool is_applied = detection->handlers.is_applied && !detection->given.has_handlers;
     unsigned found = is_applied ? 0 : find_chain(detection);

@@ -157,43 +157,14 @@ static void add_items(struct uerudp_tap_data *d, const struct ue_item *items, si
     wmem_array_append(d->bunches, bunches, bunch_count);
 }
 
-static void decode_items(struct uerudp_tap_data *d, struct ue_item_range *rest) {
-    struct ue_item items[ITEMS_AT_ONCE];
-    struct ue_fault fault = {.status = UE_OK};
-    while (fault.status == UE_OK && rest->bit < rest->end_bit) {
-        size_t count = ue_datagram_next(&d->context, d->bytes.base, rest, items, ITEMS_AT_ONCE, &fault);
-        add_items(d, items, count);
-    }
-}
-
 static void on_item(void *user, const struct ue_item *item) {
     add_items(user, item, 1);
 }
 
-/* Decodes a datagram with encrypted content, if it can be decrypted. */
-static void decode_encrypted(struct uerudp_tap_data *d) {
+static void decode_bunches(struct uerudp_tap_data *d) {
     const struct ue_visitor visitor = {.item = on_item, .user = d};
     struct ue_decode_result decoded;
     ue_datagram_decode(&d->context, d->bytes.base, d->bytes.size, NULL, &visitor, &decoded);
-}
-
-static enum ue_status decode_head(const struct uerudp_tap_data *d, struct ue_datagram *head,
-                                  struct ue_item_range *rest) {
-    struct ue_fault fault;
-    return ue_datagram_begin(&d->context, d->bytes.base, d->bytes.size, head, rest, &fault);
-}
-
-static void decode_bunches(struct uerudp_tap_data *d) {
-    struct ue_datagram head;
-    struct ue_item_range rest;
-    if (decode_head(d, &head, &rest) != UE_OK || head.prefix.is_handshake) {
-        return;
-    }
-    if (head.handlers.is_opaque) {
-        decode_encrypted(d);
-    } else {
-        decode_items(d, &rest);
-    }
 }
 
 /* Uses the items that the tracker has just decoded, if it has. */
@@ -209,7 +180,9 @@ static void fill_bunches(struct uerudp_tap_data *d) {
 static uint8_t handshake_type(const struct uerudp_tap_data *d) {
     struct ue_datagram head;
     struct ue_item_range rest;
-    return decode_head(d, &head, &rest) == UE_OK ? (uint8_t)head.handshake.type : UE_HANDSHAKE_TYPE_UNKNOWN;
+    struct ue_fault fault;
+    enum ue_status status = ue_datagram_begin(&d->context, d->bytes.base, d->bytes.size, &head, &rest, &fault);
+    return status == UE_OK ? (uint8_t)head.handshake.type : UE_HANDSHAKE_TYPE_UNKNOWN;
 }
 
 static void count_datagram(struct uerudp_tap_data *d) {

@@ -95,12 +95,6 @@ static void data_may_be_refused_only_if_the_open_is_missing(void **state) {
     }
 }
 
-static int begin_legacy(void **state) {
-    (void)state;
-    tracker_fixture_init(&shared_fixture, "4.18", SIZE_MAX / 2);
-    return 0;
-}
-
 /* The server sends a bunch of channel 3, which was opened before the capture, in packet 10; the client acknowledges 9
    and 11. */
 static void lose_of_channel_before_capture(bool is_reliable) {
@@ -539,8 +533,8 @@ int main(void) {
         IN(tracker_fixture_set_up, data_of_a_channel_may_be_refused_before_its_open_arrived),
         IN(tracker_fixture_set_up, data_of_an_open_channel_is_not_refused),
         IN(tracker_fixture_set_up, data_may_be_refused_only_if_the_open_is_missing),
-        IN(begin_legacy, a_legacy_reliable_bunch_is_not_delivered_with_a_refused_packet),
-        IN(begin_legacy, a_legacy_unreliable_bunch_may_be_refused_alone),
+        IN(tracker_fixture_set_up_legacy, a_legacy_reliable_bunch_is_not_delivered_with_a_refused_packet),
+        IN(tracker_fixture_set_up_legacy, a_legacy_unreliable_bunch_may_be_refused_alone),
         IN(tracker_fixture_set_up, a_copy_names_the_copies_before),
         IN(tracker_fixture_set_up, a_copy_of_what_was_delivered_is_spurious),
         IN(tracker_fixture_set_up, a_copy_is_spurious_whichever_copy_was_delivered),

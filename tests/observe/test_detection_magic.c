@@ -209,7 +209,7 @@ static void random_packets_have_no_handlers(void **state) {
         begin_unreadable(&detection, &t, seed);
         assert_int_equal(detection.handlers.datagrams, UE_DETECTION_HELD_MAX - 4);
         assert_false(ue_detection_find_handlers(&detection, chain));
-        assert_true(ue_detection_is_unreadable(&detection));
+        assert_true(detection.result.is_undecoded);
     }
 }
 
@@ -232,7 +232,7 @@ static void later_packets_are_decoded(void **state) {
             assert_int_equal(x.settings.handlers[0] == UE_HANDLER_UNKNOWN, !latest.packet_ids.has_id);
         }
         assert_true(undecoded < 4 * UE_DETECTION_HELD_MAX);
-        assert_false(ue_detection_is_unreadable(&detection));
+        assert_false(detection.result.is_undecoded);
         assert_false(ue_detection_find_handlers(&detection, chain));
         assert_true(is_candidate(&detection.result, t.profile->name));
         ue_detection_context(&detection, &first, &x);
@@ -254,7 +254,7 @@ static void packets_that_match_nothing_are_seldom_tried(void **state) {
             tried += detection.detection == UE_DETECTION_STATE_REOPENED;
             assert_memory_equal(&latest.result, &before, sizeof before);
         }
-        assert_true(ue_detection_is_unreadable(&detection));
+        assert_true(detection.result.is_undecoded);
         assert_true(tried >= 2 * UE_DETECTION_HELD_MAX - 2);
         assert_true(tried <= 8 * UE_DETECTION_HELD_MAX);
     }
@@ -309,7 +309,7 @@ static void packets_that_match_have_no_other_handlers(void **state) {
         traffic_connect(&detection, &t, cookie_a);
         feed_packets(&detection, &t, 80);
         assert_false(ue_detection_find_handlers(&detection, chain));
-        assert_false(ue_detection_is_unreadable(&detection));
+        assert_false(detection.result.is_undecoded);
         assert_int_equal(detection.handlers.missed[0], 0);
     }
 }

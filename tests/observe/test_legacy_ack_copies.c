@@ -8,12 +8,6 @@
 
 #include "tests/observe/tracker_fixture.h"
 
-static int begin(void **state) {
-    (void)state;
-    tracker_fixture_init(&shared_fixture, "4.18", SIZE_MAX / 2);
-    return 0;
-}
-
 static void expect_counts(uint64_t acked, uint64_t nacked, uint64_t unsure) {
     assert_int_equal(shared_fixture_counts(CLIENT)->acked, acked);
     assert_int_equal(shared_fixture_counts(CLIENT)->nacked, nacked);
@@ -140,7 +134,7 @@ static void an_ack_far_ahead_that_comes_again_counts(void **state) {
     expect_counts(4, 198, 0);
 }
 
-#define IN(test) cmocka_unit_test_setup_teardown(test, begin, tracker_fixture_tear_down)
+#define IN(test) cmocka_unit_test_setup_teardown(test, tracker_fixture_set_up_legacy, tracker_fixture_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

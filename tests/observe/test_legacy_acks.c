@@ -8,12 +8,6 @@
 
 #include "tests/observe/tracker_fixture.h"
 
-static int begin(void **state) {
-    (void)state;
-    tracker_fixture_init(&shared_fixture, "4.18", SIZE_MAX / 2);
-    return 0;
-}
-
 static void expect_not_acked(uint64_t nacked, uint64_t unsure) {
     assert_int_equal(shared_fixture_counts(CLIENT)->nacked, nacked);
     assert_int_equal(shared_fixture_counts(CLIENT)->unsure, unsure);
@@ -557,7 +551,7 @@ static void acks_far_ahead_confirm_each_other(void **state) {
     assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 127);
 }
 
-#define IN(test) cmocka_unit_test_setup_teardown(test, begin, tracker_fixture_tear_down)
+#define IN(test) cmocka_unit_test_setup_teardown(test, tracker_fixture_set_up_legacy, tracker_fixture_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -16,12 +16,6 @@
 
 static const uint8_t payload[PAYLOAD_BITS / 8];
 
-static int begin_legacy(void **state) {
-    (void)state;
-    tracker_fixture_init(&shared_fixture, "4.18", SIZE_MAX / 2);
-    return 0;
-}
-
 static void opaque(unsigned side, int64_t id) {
     shared_fixture.captured_bytes = HEADER_BYTES;
     tracker_fixture_packet(&shared_fixture, side, id, 0, 0);
@@ -253,7 +247,7 @@ static void skipped_packets_after_the_first_one_are_naks(void **state) {
 }
 
 #define WITH_5_1(test) cmocka_unit_test_setup_teardown(test, tracker_fixture_set_up, tracker_fixture_tear_down)
-#define WITH_4_18(test) cmocka_unit_test_setup_teardown(test, begin_legacy, tracker_fixture_tear_down)
+#define WITH_4_18(test) cmocka_unit_test_setup_teardown(test, tracker_fixture_set_up_legacy, tracker_fixture_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

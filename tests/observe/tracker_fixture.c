@@ -282,6 +282,12 @@ int tracker_fixture_set_up(void **state) {
     return 0;
 }
 
+int tracker_fixture_set_up_legacy(void **state) {
+    (void)state;
+    tracker_fixture_init(&shared_fixture, "4.18", SIZE_MAX / 2);
+    return 0;
+}
+
 int tracker_fixture_tear_down(void **state) {
     (void)state;
     tracker_fixture_free(&shared_fixture);

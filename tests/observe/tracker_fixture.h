@@ -63,9 +63,10 @@ void __attribute__((format(printf, 2, 3))) tracker_fixture_print(struct tracker_
 #define tracker_fixture_expect(fixture, lines) tracker_fixture_expect_at(fixture, lines, __FILE__, __LINE__)
 void tracker_fixture_expect_at(struct tracker_fixture *fixture, const char *lines, const char *file, int line);
 
-/* The fixture that the tests of a group share: for cmocka's setup, with release 5.1, and teardown. */
+/* The fixture that the tests of a group share: for cmocka's setup, with release 5.1 or 4.18, and teardown. */
 extern struct tracker_fixture shared_fixture;
 int tracker_fixture_set_up(void **state);
+int tracker_fixture_set_up_legacy(void **state);
 int tracker_fixture_tear_down(void **state);
 const struct ue_tracker_counts *shared_fixture_counts(unsigned side);
 

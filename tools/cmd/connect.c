@@ -28,7 +28,7 @@ struct connect {
     struct connect_mode_options mode_options;
     gboolean check;
     char *timeout_text, *channel_text; /* as on the command line; NULL: not given */
-    double timeout_s, stay_s;
+    double timeout_s;
     char *player, *url, *token, *beacon, *scenario;
 
     struct live_transport *port;

@@ -49,7 +49,6 @@ uint32_t connect_mode_channel_index(const struct connect_mode *mode, uint32_t ch
 
 void connect_mode_add_channel(struct connect_mode *mode, uint32_t channel) {
     bool is_new = connect_mode_channel_index(mode, channel) == CONNECT_MODE_NO_CHANNEL;
-    mode->opened_count++;
     if (is_new && mode->channel_count < CONNECT_MODE_CHANNELS_MAX) {
         mode->channels[mode->channel_count++] = channel;
     }

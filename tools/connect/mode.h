@@ -42,7 +42,6 @@ struct connect_mode {
     uint64_t last_received_ns;                    /* when the newest message of the server came */
     uint32_t channels[CONNECT_MODE_CHANNELS_MAX]; /* opened for actors, in order */
     uint32_t channel_count;
-    uint32_t opened_count; /* including those that did not fit into the array */
 };
 
 /* Options of the modes; a mode ignores members that it does not name. The caller owns the texts. */

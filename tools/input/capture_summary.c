@@ -206,7 +206,7 @@ static void print_handlers(const struct ue_observed_connection *connection) {
         fprintf(stderr, "stream %" PRIu32 ": looks like --handlers %s\n", connection->stream,
                 ue_handlers_text(chain, text));
     }
-    if (ue_detection_is_unreadable(detection) && !ue_detection_contradicts(detection, NULL)) {
+    if (detection->result.is_undecoded && !ue_detection_contradicts(detection, NULL)) {
         fprintf(stderr,
                 "stream %" PRIu32
                 ": most of the first packets match neither a generation nor known handlers, so that none "

@@ -57,8 +57,11 @@ struct ue_detection_result {
     uint8_t netver;      /* EngineNetVer that actor spawns have shown, where it is not the profile's; 0: none */
     bool ids;
     bool features;
-    bool matches_few;  /* UE_DETECTION_REASON_CLOSEST, and not even half of the packets match */
-    bool is_undecoded; /* packets are decoded as with UE_HANDLER_UNKNOWN */
+    bool matches_few; /* UE_DETECTION_REASON_CLOSEST, and not even half of the packets match */
+    /* The release found that most packets match neither a generation nor handlers: none is decoded, as with
+       UE_HANDLER_UNKNOWN, as long as those that follow match none, of which up to UE_DETECTION_HELD_MAX in a row are
+       tried at growing distances. */
+    bool is_undecoded;
 };
 
 /* What is needed to decode one datagram again: small, copyable, without pointers. */
@@ -311,11 +314,6 @@ bool ue_detection_find_magic(const struct ue_detection *detection, unsigned *bit
    handlers that are missing, so that what is encrypted or compressed is opaque. */
 bool ue_detection_find_handlers(const struct ue_detection *detection, enum ue_handler chain[UE_HANDLERS_MAX]);
 
-/* Whether the release found that most packets match neither a generation nor handlers: then no packet is decoded as
-   long as those that follow match none, of which up to UE_DETECTION_HELD_MAX in a row are tried at growing distances.
- */
-bool ue_detection_is_unreadable(const struct ue_detection *detection);
-
 /* How the settings that the caller gave were contradicted. */
 struct ue_detection_contradiction {
     unsigned datagrams; /* compared */
@@ -324,7 +322,7 @@ struct ue_detection_contradiction {
 
 /* Whether the first datagrams contradict the generation or the handlers that the caller gave: most of the packets do
    not match them; or without them each one matches, and with them some cannot be decoded; or the handshake is of
-   another generation, which no fewer packets match. Then no packet is decoded, as with ue_detection_is_unreadable. Once
+   another generation, which no fewer packets match. Then no packet is decoded, as with is_undecoded. Once
    later packets match and are decoded, nothing is contradicted any more, and the second function returns true.
    contradiction: NULL, or filled. */
 bool ue_detection_contradicts(const struct ue_detection *detection, struct ue_detection_contradiction *contradiction);
