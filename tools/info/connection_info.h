@@ -6,7 +6,7 @@
 #include <uerudp/bandwidth.h>
 #include "tools/both_ends/both_ends.h"
 #include "tools/info/bandwidth_options.h"
-#include "tools/info/bit_cost.h"
+#include "tools/info/field_cost.h"
 #include "tools/info/channel_usage.h"
 #include "tools/info/talkers.h"
 #include "tools/info/finding_list.h"

@@ -18,8 +18,8 @@ struct bunch_reassembly {
 /* A message with the fragments that were captured. */
 struct partial_message {
     bool is_begun;
-    int64_t number;                         /* of its newest fragment */
-    struct session_transcript_message line; /* from its first fragment */
+    int64_t number;                       /* of its newest fragment */
+    struct recorded_session_message line; /* from its first fragment */
     GByteArray *bytes;
     size_t bits; /* in bytes */
     size_t data_bit;
@@ -42,7 +42,7 @@ bool bunch_reassembly_add(struct bunch_reassembly *reassembly, uint64_t time_ns,
                           const struct ue_bunch *bunch, int64_t number) {
     const struct fragment fragment = {time_ns, side, slot, number, *bunch, reassembly->bytes->len};
     if (reassembly->bytes->len + (reassembly->list->len + 1) * sizeof fragment + bunch->data.bits / 8 >
-        SESSION_TRANSCRIPT_BYTES_MAX) {
+        RECORDED_SESSION_BYTES_MAX) {
         return false;
     }
     g_byte_array_set_size(reassembly->bytes, reassembly->bytes->len + (guint)((bunch->data.bits + 7) / 8));
@@ -111,7 +111,7 @@ static void start_message(struct partial_message *partial_message, const struct 
     g_byte_array_set_size(partial_message->bytes, 0);
     g_array_set_size(partial_message->line.exports, 0);
     GArray *exports = partial_message->line.exports;
-    partial_message->line = (struct session_transcript_message){
+    partial_message->line = (struct recorded_session_message){
         .time_ns = fragment->time_ns,
         .slot = fragment->slot,
         .reliable = fragment->bunch.reliable,
@@ -139,16 +139,16 @@ static void append(struct partial_message *partial_message, const struct fragmen
         fragment->bunch.close ? fragment->bunch.close_reason : partial_message->line.close_reason;
 }
 
-static void add_message(struct partial_message *partial_message, unsigned side, struct session_transcript *transcript) {
+static void add_message(struct partial_message *partial_message, unsigned side, struct recorded_session *session) {
     uint8_t *bytes = g_memdup2(partial_message->bytes->data, partial_message->bytes->len);
-    struct session_transcript_message line = partial_message->line;
-    g_ptr_array_add(transcript->buffers, bytes);
+    struct recorded_session_message line = partial_message->line;
+    g_ptr_array_add(session->buffers, bytes);
     line.data = (struct ue_view){bytes, partial_message->data_bit, partial_message->bits - partial_message->data_bit};
     for (guint i = 0; i < line.exports->len; i++) {
         g_array_index(line.exports, struct ue_view, i).base = bytes;
     }
     partial_message->is_begun = false;
-    session_transcript_add_message(transcript, side, &line);
+    recorded_session_add_message(session, side, &line);
 }
 
 /* Reliable fragments have consecutive sequences, unreliable ones are in the same or the next packet (protocol.md 10.1).
@@ -159,22 +159,22 @@ static bool follows(const struct partial_message *partial_message, const struct 
 }
 
 static void add_fragment(struct partial_message *partial_message, const struct fragment *fragment, const uint8_t *bytes,
-                         struct session_transcript *transcript) {
+                         struct recorded_session *session) {
     const struct ue_bunch *bunch = &fragment->bunch;
     bool is_first = !bunch->partial || bunch->partial_initial;
-    transcript->incomplete += is_first && partial_message->is_begun;
+    session->incomplete += is_first && partial_message->is_begun;
     if (is_first) {
         start_message(partial_message, fragment);
     } else if (!partial_message->is_begun) {
         return; /* of a message that is counted already, or that began before the capture */
     } else if (!follows(partial_message, fragment)) {
-        transcript->incomplete++;
+        session->incomplete++;
         partial_message->is_begun = false;
         return;
     }
     append(partial_message, fragment, bytes);
     if (!bunch->partial || bunch->partial_final) {
-        add_message(partial_message, fragment->side, transcript);
+        add_message(partial_message, fragment->side, session);
     }
 }
 
@@ -189,24 +189,24 @@ static struct partial_message *new_partial_messages(size_t count) {
 }
 
 static void free_partial_messages(struct partial_message *partial_messages, size_t count,
-                                  struct session_transcript *transcript) {
+                                  struct recorded_session *session) {
     for (size_t i = 0; i < count; i++) {
-        transcript->incomplete += partial_messages[i].is_begun;
+        session->incomplete += partial_messages[i].is_begun;
         g_byte_array_unref(partial_messages[i].bytes);
         g_array_unref(partial_messages[i].line.exports);
     }
     g_free(partial_messages);
 }
 
-void bunch_reassembly_finish(struct bunch_reassembly *reassembly, struct session_transcript *transcript) {
-    size_t count = 4 * (size_t)transcript->channels->len;
+void bunch_reassembly_finish(struct bunch_reassembly *reassembly, struct recorded_session *session) {
+    size_t count = 4 * (size_t)session->channels->len;
     struct partial_message *partial_messages = new_partial_messages(count);
-    order(reassembly, transcript->channels->len);
+    order(reassembly, session->channels->len);
     for (guint i = 0; i < reassembly->list->len; i++) {
         const struct fragment *fragment = &g_array_index(reassembly->list, struct fragment, i);
         struct partial_message *partial_message =
             &partial_messages[fragment->slot * 4 + fragment->side * 2 + fragment->bunch.reliable];
-        add_fragment(partial_message, fragment, reassembly->bytes->data + fragment->offset, transcript);
+        add_fragment(partial_message, fragment, reassembly->bytes->data + fragment->offset, session);
     }
-    free_partial_messages(partial_messages, count, transcript);
+    free_partial_messages(partial_messages, count, session);
 }

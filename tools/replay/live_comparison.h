@@ -5,7 +5,7 @@
 #define UERUDP_TOOLS_REPLAY_LIVE_COMPARISON_H
 
 #include <uerudp/endpoint.h>
-#include "tools/replay/session_transcript.h"
+#include "tools/replay/recorded_session.h"
 
 /* The live counterpart of a captured channel. */
 struct live_comparison_channel {
@@ -15,18 +15,18 @@ struct live_comparison_channel {
 };
 
 struct live_comparison {
-    const struct session_transcript *transcript;
-    struct live_comparison_channel *channels;     /* by captured channel */
-    GArray *by_server;                            /* captured channels that the server opened, in order */
-    guint opened;                                 /* by the live server */
-    uint64_t received;                            /* messages on all channels */
-    bool is_closed;                               /* by the live server */
-    char reason[SESSION_TRANSCRIPT_REASON_BYTES]; /* of the side that closed the live connection */
+    const struct recorded_session *session;
+    struct live_comparison_channel *channels;   /* by captured channel */
+    GArray *by_server;                          /* captured channels that the server opened, in order */
+    guint opened;                               /* by the live server */
+    uint64_t received;                          /* messages on all channels */
+    bool is_closed;                             /* by the live server */
+    char reason[RECORDED_SESSION_REASON_BYTES]; /* of the side that closed the live connection */
     uint64_t differences;
 };
 
-/* The session transcript must outlive it. */
-void live_comparison_init(struct live_comparison *comparison, const struct session_transcript *transcript);
+/* The recorded session must outlive it. */
+void live_comparison_init(struct live_comparison *comparison, const struct recorded_session *session);
 void live_comparison_clear(struct live_comparison *comparison);
 
 struct live_comparison_channel *live_comparison_find_channel(const struct live_comparison *comparison, uint32_t slot);

@@ -10,7 +10,7 @@
 #include "tools/live/send_queue.h"
 #include "tools/net/event_loop.h"
 #include "tools/replay/live_comparison.h"
-#include "tools/replay/session_transcript.h"
+#include "tools/replay/recorded_session.h"
 
 #define TICKS_PER_SECOND 120
 #define AFTER_NS_MAX 1e17 /* three years: never */
@@ -23,7 +23,7 @@
 
 struct live {
     const struct replay_command *replay;
-    struct session_transcript transcript;
+    struct recorded_session session;
     struct live_options options;
     struct live_transport *port;
     struct event_loop *loop;
@@ -47,7 +47,7 @@ struct live {
 static void leave(struct live *l, const char *problem) {
     if (l->left_ns == 0) {
         enum ue_close_reason reason =
-            ue_close_reason_find(l->transcript.close_reasons[0], strlen(l->transcript.close_reasons[0]));
+            ue_close_reason_find(l->session.close_reasons[0], strlen(l->session.close_reasons[0]));
         l->left_ns = l->now_ns;
         l->problem = problem;
         reason = reason != UE_CLOSE_NONE ? reason : UE_CLOSE_DISCONNECT;
@@ -61,14 +61,14 @@ static void leave(struct live *l, const char *problem) {
 /* When a message of the capture is due now. */
 static uint64_t due_ns(const struct live *l, uint64_t captured_ns) {
     double speed = l->replay->send_options.speed;
-    uint64_t captured_after_ns = captured_ns > l->transcript.joined_ns ? captured_ns - l->transcript.joined_ns : 0;
+    uint64_t captured_after_ns = captured_ns > l->session.joined_ns ? captured_ns - l->session.joined_ns : 0;
     double after_ns = speed > 0 ? (double)captured_after_ns / speed : 0;
     return l->joined_ns + l->delay_ns + (uint64_t)(after_ns < AFTER_NS_MAX ? after_ns : AFTER_NS_MAX);
 }
 
 /* Whether the channel exists; opens it where the client opened it. */
 static bool has_channel(struct live *l, uint32_t slot_number) {
-    const struct session_channel *slot = session_transcript_channel(&l->transcript, slot_number);
+    const struct session_channel *slot = recorded_session_channel(&l->session, slot_number);
     struct live_comparison_channel *now = live_comparison_find_channel(&l->comparison, slot_number);
     if (!now->is_open && !slot->by_server) {
         now->is_open = ue_conn_open(l->client.conn, slot->kind, slot->channel, &now->channel) == UE_OK;
@@ -76,8 +76,8 @@ static bool has_channel(struct live *l, uint32_t slot_number) {
     return now->is_open;
 }
 
-static void send_message(struct live *l, const struct session_transcript_message *message) {
-    const struct session_channel *slot = session_transcript_channel(&l->transcript, message->slot);
+static void send_message(struct live *l, const struct recorded_session_message *message) {
+    const struct session_channel *slot = recorded_session_channel(&l->session, message->slot);
     const struct ue_outgoing bunch = {
         .channel = live_comparison_find_channel(&l->comparison, message->slot)->channel,
         .reliable = message->reliable,
@@ -96,7 +96,7 @@ static void send_message(struct live *l, const struct session_transcript_message
 }
 
 /* Whether the message may be sent; until its channel exists, it delays all later messages for some time. */
-static bool may_send(struct live *l, const struct session_transcript_message *message) {
+static bool may_send(struct live *l, const struct recorded_session_message *message) {
     if (!has_channel(l, message->slot)) {
         l->waiting_ns = l->waiting_ns != 0 ? l->waiting_ns : l->now_ns;
         return l->now_ns - l->waiting_ns > WAIT_NS;
@@ -110,10 +110,10 @@ static bool may_send(struct live *l, const struct session_transcript_message *me
 }
 
 static void send_due(struct live *l) {
-    const GArray *messages = l->transcript.messages;
+    const GArray *messages = l->session.messages;
     while (l->message_index < messages->len) {
-        const struct session_transcript_message *message =
-            &g_array_index(messages, struct session_transcript_message, l->message_index);
+        const struct recorded_session_message *message =
+            &g_array_index(messages, struct recorded_session_message, l->message_index);
         if (due_ns(l, message->time_ns) > l->now_ns || !may_send(l, message)) {
             return;
         }
@@ -127,7 +127,7 @@ static void send_due(struct live *l) {
 }
 
 static bool is_acknowledged(const struct live *l) {
-    for (guint i = 0; i < l->transcript.channels->len; i++) {
+    for (guint i = 0; i < l->session.channels->len; i++) {
         const struct live_comparison_channel *slot = live_comparison_find_channel(&l->comparison, i);
         if (slot->is_open && ue_conn_unacked(l->client.conn, slot->channel) != 0) {
             return false;
@@ -147,7 +147,7 @@ static bool is_silent(struct live *l) {
 
 /* Closes at the end of the capture when everything is acknowledged and answered, or the wait is over. */
 static void leave_when_done(struct live *l) {
-    uint64_t end_ns = due_ns(l, l->transcript.end_ns);
+    uint64_t end_ns = due_ns(l, l->session.end_ns);
     if (l->now_ns < end_ns || !is_silent(l)) {
         return;
     }
@@ -174,7 +174,7 @@ static void work(struct live *l) {
         return;
     }
     send_due(l);
-    if (l->message_index == l->transcript.messages->len) {
+    if (l->message_index == l->session.messages->len) {
         leave_when_done(l);
     }
 }
@@ -187,7 +187,7 @@ static void show_progress(const struct live *l) {
     } else {
         live_report_progress("replaying",
                              json_pack("{s:I, s:I, s:I}", "seconds", seconds, "messages_sent", (json_int_t)sent,
-                                       "messages_in_capture", (json_int_t)l->transcript.messages->len));
+                                       "messages_in_capture", (json_int_t)l->session.messages->len));
     }
 }
 
@@ -197,10 +197,9 @@ static void lose(struct live *l, enum ue_close_reason reason) {
     if (l->left_ns == 0) {
         l->left_ns = l->now_ns;
         live_comparison_closed(&l->comparison, ue_login_status(l->client.login), reason);
-        l->problem = l->joined_ns == 0 ? "the server did not accept the login"
-                     : l->message_index < l->transcript.messages->len
-                         ? "the connection ended before everything was sent"
-                         : NULL;
+        l->problem = l->joined_ns == 0                             ? "the server did not accept the login"
+                     : l->message_index < l->session.messages->len ? "the connection ended before everything was sent"
+                                                                   : NULL;
     }
 }
 
@@ -249,20 +248,20 @@ static void on_stop(void *user) {
 /* Uses the generation and settings of the captured client. */
 static bool resolve_options(struct live *l) {
     struct live_options *o = &l->options;
-    const struct session_transcript *transcript = &l->transcript;
+    const struct recorded_session *session = &l->session;
     const struct ue_cipher *cipher = l->replay->reading.wire.cipher;
     const uint8_t *key = cipher != NULL ? ue_cipher_key(cipher) : NULL;
     if (!live_options_resolve(o)) {
         return false;
     }
     o->ticks_per_second = TICKS_PER_SECOND;
-    o->profile = &transcript->context.profile;
-    o->settings = transcript->context.settings;
+    o->profile = &session->context.profile;
+    o->settings = session->context.settings;
     o->settings.decryptor = NULL;
-    o->network_version = transcript->network_version;
-    o->network_features = transcript->network_features;
-    o->net_speed = transcript->net_speed;
-    o->driver = session_transcript_has(transcript, UE_MESSAGE_BEACON_JOIN) ? UE_DRIVER_BEACON : UE_DRIVER_GAME;
+    o->network_version = session->network_version;
+    o->network_features = session->network_features;
+    o->net_speed = session->net_speed;
+    o->driver = recorded_session_has(session, UE_MESSAGE_BEACON_JOIN) ? UE_DRIVER_BEACON : UE_DRIVER_GAME;
     o->pcap = g_strdup(l->replay->send_options.pcap);
     o->has_key = key != NULL;
     if (key != NULL) {
@@ -282,27 +281,26 @@ static bool open_port(struct live *l) {
 }
 
 static bool start(struct live *l) {
-    const struct session_transcript *transcript = &l->transcript;
-    bool is_game = session_transcript_has(transcript, UE_MESSAGE_LOGIN);
+    const struct recorded_session *session = &l->session;
+    bool is_game = recorded_session_has(session, UE_MESSAGE_LOGIN);
     const struct ue_login_config login = {
-        .hello = &transcript->hello,
-        .login = is_game ? &transcript->login : NULL,
-        .beacon_join = session_transcript_has(transcript, UE_MESSAGE_BEACON_JOIN) ? &transcript->beacon_join : NULL,
-        .load_ns =
-            transcript->joined_ns > transcript->welcomed_ns ? transcript->joined_ns - transcript->welcomed_ns : 0,
+        .hello = &session->hello,
+        .login = is_game ? &session->login : NULL,
+        .beacon_join = recorded_session_has(session, UE_MESSAGE_BEACON_JOIN) ? &session->beacon_join : NULL,
+        .load_ns = session->joined_ns > session->welcomed_ns ? session->joined_ns - session->welcomed_ns : 0,
     };
     l->begun_ns = l->now_ns = event_loop_now_ns();
     return live_client_init(&l->client, l->port, &l->options, &login, l->now_ns);
 }
 
 static void report(const struct live *l) {
-    const struct session_transcript *transcript = &l->transcript;
+    const struct recorded_session *session = &l->session;
     bool as_json = l->replay->json;
     live_comparison_report(&l->comparison, as_json);
     live_report(as_json, "replayed",
-                json_pack("{s:i, s:I, s:I, s:I, s:I, s:f, s:I}", "stream", (int)transcript->stream, "reliable",
+                json_pack("{s:i, s:I, s:I, s:I, s:I, s:f, s:I}", "stream", (int)session->stream, "reliable",
                           (json_int_t)l->sent[1], "unreliable", (json_int_t)l->sent[0], "refused",
-                          (json_int_t)l->refused, "incomplete", (json_int_t)transcript->incomplete, "seconds",
+                          (json_int_t)l->refused, "incomplete", (json_int_t)session->incomplete, "seconds",
                           (double)(l->left_ns - l->begun_ns) / UE_NS_PER_S, "differences",
                           (json_int_t)l->comparison.differences));
     json_t *members = live_report_connection(l->client.conn);
@@ -333,8 +331,8 @@ enum cli_exit replay_live(struct replay_command *replay) {
     struct live l = {.replay = replay};
     enum cli_exit status = CLI_EXIT_UNUSABLE;
     live_options_init(&l.options);
-    if (session_transcript_read(&l.transcript, replay)) {
-        live_comparison_init(&l.comparison, &l.transcript);
+    if (recorded_session_read(&l.session, replay)) {
+        live_comparison_init(&l.comparison, &l.session);
         if (resolve_options(&l) && open_port(&l) && start(&l)) {
             status = run(&l);
         }
@@ -344,6 +342,6 @@ enum cli_exit replay_live(struct replay_command *replay) {
     status = live_transport_free(l.port) ? status : CLI_EXIT_UNUSABLE;
     status = live_report_stop() ? status : CLI_EXIT_UNUSABLE;
     live_options_clear(&l.options);
-    session_transcript_clear(&l.transcript);
+    recorded_session_clear(&l.session);
     return status;
 }

@@ -104,7 +104,7 @@ uint64_t script_testbed_clock_ns(const struct script_testbed *testbed);
 /* Advances the script's clock without ticks. */
 void script_testbed_advance(struct script_testbed *testbed, uint64_t clock_ns);
 
-/* endpoint_output.c: adds a side's events and datagrams to the transcript; a remote host has no events. */
+/* endpoint_transcript.c: adds a side's events and datagrams to the transcript; a remote host has no events. */
 void script_testbed_read_output(struct script_testbed *testbed, unsigned side);
 /* Adds that a side refused to send. */
 void script_testbed_report_refusal(struct script_testbed *testbed, unsigned side, const char *name,

@@ -38,7 +38,7 @@ struct known_difference {
      "the library's server marks its first control bunch as an open; the client had opened that channel itself"}
 #define STOPPED(role, packet) {role, ACK_ADDED, packet, "the recording ended before the datagram with this ack arrived"}
 
-struct recorded_session {
+struct captured_session {
     const char *name;
     const char *release;
     struct ue_settings settings;
@@ -49,7 +49,7 @@ struct recorded_session {
     bool client_moves; /* the client changes its address; at first the server drops packets from the new one */
 };
 
-static const struct recorded_session rows[] = {
+static const struct captured_session rows[] = {
     {"utcp-clean", "5.1", {0}, {752, 274}, {249, 323}, {0, 0}, {PEER_OPENS_TOO}, false},
     {"utcp-loss", "5.1", {0}, {937, 334}, {343, 437}, {40, 44}, {PEER_OPENS_TOO}, false},
     {"utcp-orig-clean", "4.25", {0}, {752, 274}, {249, 324}, {0, 0}, {PEER_OPENS_TOO}, false},
@@ -102,7 +102,7 @@ struct delivery_record {
 };
 
 struct replayed_capture {
-    const struct recorded_session *row;
+    const struct captured_session *row;
     json_t *sent; /* NAME.sent.json, or NULL: nothing was lost */
     struct captured_datagram datagrams[DATAGRAMS_MAX];
     size_t count;
@@ -179,7 +179,7 @@ static void apply_link(void) {
     }
 }
 
-static void read_capture(const struct recorded_session *row) {
+static void read_capture(const struct captured_session *row) {
     char path[4096];
     memset(&capture, 0, sizeof capture);
     capture.row = row;

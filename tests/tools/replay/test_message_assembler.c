@@ -14,21 +14,21 @@
 #define CONTROL 0u
 #define ACTOR 1u
 
-static struct session_transcript transcript;
+static struct recorded_session session;
 static struct bunch_reassembly *reassembly;
 
 static int start_message(void **state) {
     static const struct session_channel channels[] = {{.kind = UE_KIND_CONTROL},
                                                       {.channel = 3, .kind = UE_KIND_ACTOR, .by_server = true}};
     (void)state;
-    transcript = (struct session_transcript){
+    session = (struct recorded_session){
         .channels = g_array_new(FALSE, TRUE, sizeof(struct session_channel)),
-        .messages = g_array_new(FALSE, FALSE, sizeof(struct session_transcript_message)),
+        .messages = g_array_new(FALSE, FALSE, sizeof(struct recorded_session_message)),
         .buffers = g_ptr_array_new_with_free_func(g_free),
         .closed_by = -1,
     };
-    g_array_append_vals(transcript.channels, channels, 2);
-    ue_context_init(&transcript.context, ue_profile_find("5.5"), NULL);
+    g_array_append_vals(session.channels, channels, 2);
+    ue_context_init(&session.context, ue_profile_find("5.5"), NULL);
     reassembly = bunch_reassembly_new();
     return 0;
 }
@@ -36,7 +36,7 @@ static int start_message(void **state) {
 static int end(void **state) {
     (void)state;
     bunch_reassembly_free(reassembly);
-    session_transcript_clear(&transcript);
+    recorded_session_clear(&session);
     return 0;
 }
 
@@ -56,9 +56,9 @@ static void add_part(const char *text, bool first, bool last, int64_t reliable_i
     add((uint64_t)reliable_id, CLIENT, bunch, reliable_id);
 }
 
-static const struct session_transcript_message *line(guint index) {
-    assert_true(index < transcript.messages->len);
-    return &g_array_index(transcript.messages, struct session_transcript_message, index);
+static const struct recorded_session_message *line(guint index) {
+    assert_true(index < session.messages->len);
+    return &g_array_index(session.messages, struct recorded_session_message, index);
 }
 
 static void assert_view(struct ue_view view, const char *text) {
@@ -72,8 +72,8 @@ static void reliable_bunches_are_ordered(void **state) {
     add(2, CLIENT, bunch_of("loose", false), -1);
     add(3, CLIENT, bunch_of("three", true), 12);
     add(4, CLIENT, bunch_of("two", true), 11);
-    bunch_reassembly_finish(reassembly, &transcript);
-    assert_int_equal(transcript.messages->len, 4);
+    bunch_reassembly_finish(reassembly, &session);
+    assert_int_equal(session.messages->len, 4);
     for (guint i = 0; i < 4; i++) {
         assert_view(line(i)->data, expected[i]);
         assert_int_equal(line(i)->time_ns, i + 1);
@@ -86,11 +86,11 @@ static void parts_are_reassembled(void **state) {
     add_part("un", true, false, 1);
     add_part("re", false, false, 2);
     add_part("al", false, true, 3);
-    bunch_reassembly_finish(reassembly, &transcript);
-    assert_int_equal(transcript.messages->len, 1);
+    bunch_reassembly_finish(reassembly, &session);
+    assert_int_equal(session.messages->len, 1);
     assert_view(line(0)->data, "unreal");
-    assert_int_equal(transcript.incomplete, 0);
-    assert_int_equal(session_transcript_channel(&transcript, ACTOR)->sent[CLIENT][1], 1);
+    assert_int_equal(session.incomplete, 0);
+    assert_int_equal(recorded_session_channel(&session, ACTOR)->sent[CLIENT][1], 1);
 }
 
 static void a_last_part_may_end_inside_a_byte(void **state) {
@@ -100,7 +100,7 @@ static void a_last_part_may_end_inside_a_byte(void **state) {
     bunch.partial = bunch.partial_final = true;
     bunch.data.bits = 3;
     add(2, CLIENT, bunch, 2);
-    bunch_reassembly_finish(reassembly, &transcript);
+    bunch_reassembly_finish(reassembly, &session);
     assert_int_equal(line(0)->data.bits, 19);
     assert_int_equal(ue_view_load(line(0)->data, 16, 3), 'c' & 7);
 }
@@ -114,7 +114,7 @@ static void exports_are_separate_messages(void **state) {
     bunch = bunch_of("both", true);
     bunch.has_exports = true;
     add(3, CLIENT, bunch, 3);
-    bunch_reassembly_finish(reassembly, &transcript);
+    bunch_reassembly_finish(reassembly, &session);
     assert_int_equal(line(0)->exports->len, 1);
     assert_view(g_array_index(line(0)->exports, struct ue_view, 0), "export");
     assert_view(line(0)->data, "data");
@@ -130,10 +130,10 @@ static void incomplete_messages_are_counted_and_dropped(void **state) {
     add_part("again", true, true, 3);
     add_part("lost begin", false, true, 5);
     add_part("unfinished", true, false, 7);
-    bunch_reassembly_finish(reassembly, &transcript);
-    assert_int_equal(transcript.messages->len, 1);
+    bunch_reassembly_finish(reassembly, &session);
+    assert_int_equal(session.messages->len, 1);
     assert_view(line(0)->data, "again");
-    assert_int_equal(transcript.incomplete, 2);
+    assert_int_equal(session.incomplete, 2);
 }
 
 static void a_middle_part_is_missing(void **state) {
@@ -143,10 +143,10 @@ static void a_middle_part_is_missing(void **state) {
     add_part("!", false, true, 4);
     add_part("whole", true, false, 5);
     add_part("some", false, true, 6);
-    bunch_reassembly_finish(reassembly, &transcript);
-    assert_int_equal(transcript.messages->len, 1);
+    bunch_reassembly_finish(reassembly, &session);
+    assert_int_equal(session.messages->len, 1);
     assert_view(line(0)->data, "wholesome");
-    assert_int_equal(transcript.incomplete, 1);
+    assert_int_equal(session.incomplete, 1);
 }
 
 static void add_unreliable_part(const char *text, bool first, bool last, int64_t packet_id) {
@@ -164,10 +164,10 @@ static void unreliable_parts_are_in_the_same_or_the_next_packet(void **state) {
     add_unreliable_part("al", false, true, 2);
     add_unreliable_part("lost", true, false, 5);
     add_unreliable_part("middle", false, true, 7);
-    bunch_reassembly_finish(reassembly, &transcript);
-    assert_int_equal(transcript.messages->len, 1);
+    bunch_reassembly_finish(reassembly, &session);
+    assert_int_equal(session.messages->len, 1);
     assert_view(line(0)->data, "unreal");
-    assert_int_equal(transcript.incomplete, 1);
+    assert_int_equal(session.incomplete, 1);
 }
 
 static void sides_and_kinds_do_not_mix(void **state) {
@@ -176,12 +176,12 @@ static void sides_and_kinds_do_not_mix(void **state) {
     add(2, SERVER, bunch_of("server", true), 1);
     add(3, CLIENT, bunch_of("loose", false), -1);
     add_part("b", false, true, 2);
-    bunch_reassembly_finish(reassembly, &transcript);
-    assert_int_equal(transcript.messages->len, 2);
+    bunch_reassembly_finish(reassembly, &session);
+    assert_int_equal(session.messages->len, 2);
     assert_view(line(0)->data, "loose");
     assert_view(line(1)->data, "ab");
-    assert_int_equal(session_transcript_channel(&transcript, ACTOR)->sent[SERVER][1], 1);
-    assert_int_equal(session_transcript_channel(&transcript, ACTOR)->sent[CLIENT][0], 1);
+    assert_int_equal(recorded_session_channel(&session, ACTOR)->sent[SERVER][1], 1);
+    assert_int_equal(recorded_session_channel(&session, ACTOR)->sent[CLIENT][0], 1);
 }
 
 /* Messages of the login are removed, the rest of their bunch is sent. */
@@ -193,16 +193,16 @@ static void login_messages_are_removed(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof types; i++) {
         const struct ue_message message = {.type = types[i],
-                                           .param_count = (uint8_t)ue_message_params(&transcript.context, types[i])};
-        assert_int_equal(ue_message_encode(&transcript.context, &message, bytes, sizeof bytes, &bit, &fault), UE_OK);
+                                           .param_count = (uint8_t)ue_message_params(&session.context, types[i])};
+        assert_int_equal(ue_message_encode(&session.context, &message, bytes, sizeof bytes, &bit, &fault), UE_OK);
     }
     const struct ue_bunch bunch = {.reliable = true, .data = {bytes, 0, bit}};
     assert_true(bunch_reassembly_add(reassembly, 7, CLIENT, CONTROL, &bunch, 1));
-    bunch_reassembly_finish(reassembly, &transcript);
-    assert_true(session_transcript_has(&transcript, UE_MESSAGE_NETSPEED));
-    assert_true(session_transcript_has(&transcript, UE_MESSAGE_JOIN));
-    assert_int_equal(transcript.joined_ns, 7);
-    assert_int_equal(transcript.messages->len, 2);
+    bunch_reassembly_finish(reassembly, &session);
+    assert_true(recorded_session_has(&session, UE_MESSAGE_NETSPEED));
+    assert_true(recorded_session_has(&session, UE_MESSAGE_JOIN));
+    assert_int_equal(session.joined_ns, 7);
+    assert_int_equal(session.messages->len, 2);
     assert_int_equal(ue_view_load(line(0)->data, 0, 8), UE_MESSAGE_FAILURE);
     assert_int_equal(ue_view_load(line(1)->data, 0, 8), UE_MESSAGE_FAILURE);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/replay/session_transcript.h"
+#include "tools/replay/recorded_session.h"
 
 #include <string.h>
 
 #include "tools/replay/bunch_reassembly.h"
 
 /* State while the capture is read. */
-struct transcript_reading {
-    struct session_transcript *transcript;
+struct session_reading {
+    struct recorded_session *session;
     struct bunch_reassembly *parts;
     GHashTable *channels; /* channel to the index of its latest session_channel + 1 */
     GHashTable *ended;    /* channels that were closed since */
@@ -34,8 +34,8 @@ static enum ue_channel_kind kind_of(const struct ue_context *context, const stru
 }
 
 /* Where the open was not captured, it counts as opened by the side that may open such channels. */
-static uint32_t start_channel(struct transcript_reading *r, unsigned side, const struct ue_bunch *bunch) {
-    GArray *channels = r->transcript->channels;
+static uint32_t start_channel(struct session_reading *r, unsigned side, const struct ue_bunch *bunch) {
+    GArray *channels = r->session->channels;
     const struct session_channel slot = {
         .channel = bunch->channel,
         .kind = kind_of(r->context, bunch),
@@ -47,7 +47,7 @@ static uint32_t start_channel(struct transcript_reading *r, unsigned side, const
     return channels->len - 1;
 }
 
-static uint32_t slot_of(struct transcript_reading *r, unsigned side, const struct ue_bunch *bunch) {
+static uint32_t slot_of(struct session_reading *r, unsigned side, const struct ue_bunch *bunch) {
     gpointer key = GUINT_TO_POINTER(bunch->channel);
     uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(r->channels, key));
     bool is_new = known == 0 || (bunch->open && g_hash_table_contains(r->ended, key));
@@ -60,31 +60,31 @@ static uint32_t slot_of(struct transcript_reading *r, unsigned side, const struc
 
 /* ---- datagrams ---- */
 
-static uint64_t since_first(const struct transcript_reading *r, int64_t time_ns) {
+static uint64_t since_first(const struct session_reading *r, int64_t time_ns) {
     return time_ns > r->first_ns ? (uint64_t)time_ns - (uint64_t)r->first_ns : 0;
 }
 
-static void handle_handshake(struct transcript_reading *r, const struct ue_observed_event *event) {
+static void handle_handshake(struct session_reading *r, const struct ue_observed_event *event) {
     const struct ue_handshake *handshake = event->handshake.decoded;
     if (event->side == 0 && handshake->network_version != 0) {
-        r->transcript->network_version = handshake->network_version;
-        r->transcript->network_features = handshake->features;
+        r->session->network_version = handshake->network_version;
+        r->session->network_features = handshake->features;
     }
 }
 
-static void handle_bunch(struct transcript_reading *r, const struct ue_observed_event *event) {
+static void handle_bunch(struct session_reading *r, const struct ue_observed_event *event) {
     bool is_first = event->bunch.decoded->reliable ? event->bunch.copy == 1 : !r->is_duplicate;
     if (is_first && !event->bunch.is_cut && !r->is_full) {
         uint32_t slot = slot_of(r, event->side, event->bunch.decoded);
         r->is_full =
-            r->transcript->channels->len > SESSION_TRANSCRIPT_CHANNELS_MAX ||
+            r->session->channels->len > RECORDED_SESSION_CHANNELS_MAX ||
             !bunch_reassembly_add(r->parts, since_first(r, event->time_ns), event->side, slot, event->bunch.decoded,
                                   event->bunch.decoded->reliable ? event->bunch.reliable_id : event->packet_id);
     }
 }
 
 static void handle_event(void *user, const struct ue_observed_event *event) {
-    struct transcript_reading *r = user;
+    struct session_reading *r = user;
     switch (event->type) {
     case UE_OBSERVED_HANDSHAKE: handle_handshake(r, event); break;
     case UE_OBSERVED_PACKET: r->is_duplicate = event->packet.is_duplicate; break;
@@ -93,40 +93,39 @@ static void handle_event(void *user, const struct ue_observed_event *event) {
     }
 }
 
-static void handle_datagram(struct transcript_reading *r, const struct input_datagram *seen) {
+static void handle_datagram(struct session_reading *r, const struct input_datagram *seen) {
     const struct ue_observer_callbacks callbacks = {.event = handle_event, .user = r};
     if (seen->role == 0) {
-        r->transcript->context = seen->context;
+        r->session->context = seen->context;
     }
     r->context = &seen->context;
-    r->transcript->end_ns = since_first(r, seen->observed->time_ns);
+    r->session->end_ns = since_first(r, seen->observed->time_ns);
     ue_observer_track(seen->observer, seen->observed, &callbacks);
 }
 
 /* False, with a message: the connection cannot be transcribed. */
-static bool read_datagram(struct transcript_reading *r, struct replay_command *replay,
-                          const struct input_datagram *seen) {
-    struct session_transcript *transcript = r->transcript;
+static bool read_datagram(struct session_reading *r, struct replay_command *replay, const struct input_datagram *seen) {
+    struct recorded_session *session = r->session;
     if (seen->is_foreign || !capture_reader_selects(&replay->reading, &replay->selection, seen)) {
         return true;
     }
-    if (!transcript->is_begun) {
-        transcript->is_begun = true;
-        transcript->stream = seen->connection->stream;
+    if (!session->is_begun) {
+        session->is_begun = true;
+        session->stream = seen->connection->stream;
         r->first_ns = seen->observed->time_ns;
     }
-    if (seen->connection->stream != transcript->stream) {
+    if (seen->connection->stream != session->stream) {
         return cli_error("the capture has several connections; select one with --stream");
     }
     handle_datagram(r, seen);
     if (r->is_full) {
-        cli_error("the connection has more than %u MiB of bunches, or %d channels", SESSION_TRANSCRIPT_BYTES_MAX >> 20,
-                  SESSION_TRANSCRIPT_CHANNELS_MAX);
+        cli_error("the connection has more than %u MiB of bunches, or %d channels", RECORDED_SESSION_BYTES_MAX >> 20,
+                  RECORDED_SESSION_CHANNELS_MAX);
     }
     return !r->is_full;
 }
 
-static bool read_all(struct transcript_reading *r, struct replay_command *replay) {
+static bool read_all(struct session_reading *r, struct replay_command *replay) {
     struct input_datagram seen;
     capture_reader_start(&replay->reading, replay->path_count, replay->paths);
     while (capture_reader_next(&replay->reading, &seen)) {
@@ -137,35 +136,35 @@ static bool read_all(struct transcript_reading *r, struct replay_command *replay
     return true;
 }
 
-static bool has_login(const struct session_transcript *transcript) {
-    bool is_good = session_transcript_has(transcript, UE_MESSAGE_HELLO) &&
-                   (session_transcript_has(transcript, UE_MESSAGE_LOGIN) ||
-                    session_transcript_has(transcript, UE_MESSAGE_BEACON_JOIN));
+static bool has_login(const struct recorded_session *session) {
+    bool is_good =
+        recorded_session_has(session, UE_MESSAGE_HELLO) &&
+        (recorded_session_has(session, UE_MESSAGE_LOGIN) || recorded_session_has(session, UE_MESSAGE_BEACON_JOIN));
     if (!is_good) {
-        cli_error(transcript->is_begun
+        cli_error(session->is_begun
                       ? "the capture has no login of the client, or it is encrypted (see --key and --handlers)"
                       : "no connection to replay");
     }
     return is_good;
 }
 
-bool session_transcript_read(struct session_transcript *transcript, struct replay_command *replay) {
-    *transcript = (struct session_transcript){
+bool recorded_session_read(struct recorded_session *session, struct replay_command *replay) {
+    *session = (struct recorded_session){
         .channels = g_array_new(FALSE, TRUE, sizeof(struct session_channel)),
-        .messages = g_array_new(FALSE, FALSE, sizeof(struct session_transcript_message)),
+        .messages = g_array_new(FALSE, FALSE, sizeof(struct recorded_session_message)),
         .buffers = g_ptr_array_new_with_free_func(g_free),
         .closed_by = -1,
     };
-    struct transcript_reading r = {
-        .transcript = transcript,
+    struct session_reading r = {
+        .session = session,
         .parts = bunch_reassembly_new(),
         .channels = g_hash_table_new(NULL, NULL),
         .ended = g_hash_table_new(NULL, NULL),
     };
     bool good = read_all(&r, replay);
     if (good) {
-        bunch_reassembly_finish(r.parts, transcript);
-        good = has_login(transcript);
+        bunch_reassembly_finish(r.parts, session);
+        good = has_login(session);
     }
     bunch_reassembly_free(r.parts);
     g_hash_table_unref(r.channels);
@@ -173,11 +172,11 @@ bool session_transcript_read(struct session_transcript *transcript, struct repla
     return good;
 }
 
-void session_transcript_clear(struct session_transcript *transcript) {
-    for (guint i = 0; i < transcript->messages->len; i++) {
-        g_array_unref(g_array_index(transcript->messages, struct session_transcript_message, i).exports);
+void recorded_session_clear(struct recorded_session *session) {
+    for (guint i = 0; i < session->messages->len; i++) {
+        g_array_unref(g_array_index(session->messages, struct recorded_session_message, i).exports);
     }
-    g_array_unref(transcript->messages);
-    g_array_unref(transcript->channels);
-    g_ptr_array_unref(transcript->buffers);
+    g_array_unref(session->messages);
+    g_array_unref(session->channels);
+    g_ptr_array_unref(session->buffers);
 }

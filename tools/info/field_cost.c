@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/info/bit_cost.h"
+#include "tools/info/field_cost.h"
 
 /* One datagram whose bits are being assigned to parts. */
 struct tally {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the bits of datagrams are used for: each bit belongs to exactly one part, so that the parts sum up to the
    datagrams. Index 0 of the arrays of two counts what the client sent, index 1 what the server sent. */
-#ifndef UERUDP_TOOLS_INFO_BIT_COST_H
-#define UERUDP_TOOLS_INFO_BIT_COST_H
+#ifndef UERUDP_TOOLS_INFO_FIELD_COST_H
+#define UERUDP_TOOLS_INFO_FIELD_COST_H
 
 #include "tools/info/channel_usage.h"
 
