@@ -39,12 +39,36 @@ const struct ue_profile *ue_profile_at(size_t index) {
     return index < UE_PROFILE_COUNT ? &profiles[index] : NULL;
 }
 
-size_t ue_profile_index(const struct ue_profile *profile) {
+static bool is_named(const struct ue_profile *row, const struct ue_profile *profile) {
+    return strcmp(row->name, profile->name) == 0;
+}
+
+/* Whether all members but the names are equal. */
+static bool is_same(const struct ue_profile *row, const struct ue_profile *profile) {
+    bool is_format = row->netver == profile->netver && row->handshake == profile->handshake &&
+                     row->features == profile->features && row->hello == profile->hello &&
+                     row->packet == profile->packet && row->channel == profile->channel &&
+                     row->channel_bound == profile->channel_bound && row->paused == profile->paused &&
+                     row->custom_exports == profile->custom_exports && row->voice == profile->voice &&
+                     row->max_packet_bytes == profile->max_packet_bytes;
+    return is_format && row->reliable_buffer == profile->reliable_buffer &&
+           row->reliable_limit == profile->reliable_limit && row->acks == profile->acks &&
+           row->order_cache == profile->order_cache && row->partial_threshold == profile->partial_threshold;
+}
+
+static size_t find_row(const struct ue_profile *profile,
+                       bool (*is_row)(const struct ue_profile *row, const struct ue_profile *profile)) {
     size_t index = 0;
-    while (index < UE_PROFILE_COUNT - 1 && strcmp(profiles[index].name, profile->name) != 0) {
+    while (index < UE_PROFILE_COUNT && !is_row(&profiles[index], profile)) {
         index++;
     }
     return index;
+}
+
+size_t ue_profile_index(const struct ue_profile *profile) {
+    size_t index = find_row(profile, is_named);
+    index = index < UE_PROFILE_COUNT ? index : find_row(profile, is_same);
+    return index < UE_PROFILE_COUNT ? index : UE_PROFILE_COUNT - 1;
 }
 
 /* 422 for "4.22" and 508 for "5.8"; -1 for anything else. */

@@ -24,6 +24,18 @@ static void every_release_finds_the_row_that_introduced_its_form(void **state) {
     }
 }
 
+/* A game's own profile may be one with another name. */
+static void a_profile_with_another_name_has_the_row_of_its_form(void **state) {
+    (void)state;
+    for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
+        struct ue_profile own = *ue_profile_at(row);
+        own.name = "a game's own";
+        assert_int_equal(row, ue_profile_index(&own));
+        own.channel_bound--;
+        assert_int_equal(UE_PROFILE_COUNT - 1, ue_profile_index(&own));
+    }
+}
+
 static void a_row_names_the_releases_that_speak_it(void **state) {
     (void)state;
     static const char *const pairs[][2] = {
@@ -179,6 +191,7 @@ int main(void) {
         cmocka_unit_test(ranges_join_neighbours),
         cmocka_unit_test(only_4_22_and_4_24_have_the_same_wire),
         cmocka_unit_test(every_release_finds_the_row_that_introduced_its_form),
+        cmocka_unit_test(a_profile_with_another_name_has_the_row_of_its_form),
         cmocka_unit_test(a_row_names_the_releases_that_speak_it),
         cmocka_unit_test(other_texts_are_no_release),
         cmocka_unit_test(rows_follow_the_rules_by_network_version),

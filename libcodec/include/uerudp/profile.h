@@ -54,7 +54,8 @@ const struct ue_profile *ue_profile_at(size_t index);
    example "5.1" for "5.3". NULL for anything else. */
 const struct ue_profile *ue_profile_find(const char *release);
 
-/* The row of a profile by its name; the last row when the name is unknown. */
+/* The row of a profile by its name; of another name, the row with the same other members, or the last row if none has
+   them. */
 size_t ue_profile_index(const struct ue_profile *profile);
 
 #define UE_RELEASES_CHARS 16

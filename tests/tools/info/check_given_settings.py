@@ -271,6 +271,33 @@ class Undecoded(unittest.TestCase):
         self.assertRegex(run("info", silent, self.WRONG)[1], "end +no close of it was read; of [1-9]")
 
 
+class Profiles(unittest.TestCase):
+    """A profile is compared as the generation that it is based on."""
+    BASES = ("4.18", "4.24", "5.1", "5.4", "5.5", "5.8")
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name, "profiles.ini")
+        self.path.write_text("".join(f"[my-{base}]\nbase={base}\n" for base in self.BASES))
+
+    def texts(self, frames, *options):
+        """The sentences without the name of what was given."""
+        return [re.sub("(?<=given generation ).*?(?=;|$)", "", text) for _, _, text in findings(info(frames, *options))]
+
+    def test_bases(self):
+        contradicted = 0
+        for base, right in itertools.product(self.BASES, repeat=2):
+            frames = list(traffic.generate(*GAME, "--generation", right).frames)
+            damaged = [*frames[:2], frames[2]._replace(data=frames[2].data[:-1] + b"\x00"), *frames[2:]]
+            for each in (frames, frames[24:], damaged):
+                texts = self.texts(each, "--port=7777", f"--profiles={self.path}", f"--generation=my-{base}")
+                self.assertEqual(self.texts(each, "--port=7777", f"--generation={base}"), texts, (base, right))
+                contradicted += any("given generation" in text for text in texts)
+                self.assertTrue(base != right or not any("given generation" in text for text in texts), (base, texts))
+        self.assertGreater(contradicted, 2 * 6 * 5)
+
+
 class Right(unittest.TestCase):
     """What is said is what the detection says, and packets are decoded."""
 
