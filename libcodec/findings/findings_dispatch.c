@@ -24,6 +24,7 @@ void ue_findings_free(struct ue_findings *findings) {
         ue_packet_loss_clear(findings);
         ue_silence_clear(findings);
         ue_handshake_login_clear(findings);
+        ue_side_totals_clear(findings);
         allocator.resize(allocator.user, findings, 0);
     }
 }

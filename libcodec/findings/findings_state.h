@@ -208,7 +208,7 @@ struct ue_rate_request {
 /* A generation or handlers that the caller gave, and the first datagrams contradict. */
 struct ue_contradicted_settings {
     struct ue_detection_contradiction contradiction;
-    uint64_t frame; /* the first datagram of the connection; 0: there is no contradiction */
+    uint64_t frame; /* the first datagram of the connection */
     char given[UE_DETECTION_SETTINGS_CHARS];
     char other[UE_DETECTION_SETTINGS_CHARS]; /* what is detected without them; empty: nothing */
 };
@@ -237,7 +237,7 @@ struct ue_findings {
     struct ue_client_ids client_ids;
     struct ue_saturation saturation[2];
     struct ue_rate_request rate_request;
-    struct ue_contradicted_settings contradicted;
+    struct ue_contradicted_settings *contradicted; /* NULL: there is no contradiction */
     uint64_t latest_packet_bytes; /* of the latest datagram, at least without what packet handlers write */
     uint32_t reliable_limit;      /* of the latest datagram; 0: not certain */
 };
@@ -353,6 +353,7 @@ void ue_side_totals_on_result(struct ue_findings *findings, const struct ue_obse
 void ue_side_totals_on_bunch(struct ue_side_totals *side, const struct ue_observed_event *event);
 void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_observed_event *event);
 void ue_side_totals_end_tracker(struct ue_side_totals *side);
+void ue_side_totals_clear(struct ue_findings *findings);
 void ue_side_totals_finish(struct ue_findings *findings, unsigned side);
 
 /* The handshake and login (protocol.md 5.1, 12). */

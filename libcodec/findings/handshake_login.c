@@ -13,7 +13,23 @@ static struct ue_login_step *step_at(const struct ue_handshake_login *login, siz
     return ue_array_at(&login->steps, place);
 }
 
+/* Returns NULL when there is no memory. */
+static const char *copy_text(struct ue_findings *findings, const char *text) {
+    size_t size_bytes = strlen(text) + 1;
+    char *copy = size_bytes != 1 ? ue_limited_allocator_resize(&findings->memory, NULL, 0, size_bytes) : NULL;
+    return size_bytes == 1 ? "" : copy != NULL ? memcpy(copy, text, size_bytes) : NULL;
+}
+
+static void free_text(struct ue_findings *findings, const char *text) {
+    if (text != NULL && text[0] != '\0') {
+        ue_limited_allocator_resize(&findings->memory, (char *)text, strlen(text) + 1, 0);
+    }
+}
+
 void ue_handshake_login_clear(struct ue_findings *findings) {
+    for (size_t i = 0; i < findings->login.steps.count; i++) {
+        free_text(findings, step_at(&findings->login, i)->text);
+    }
     ue_array_clear(&findings->memory, &findings->login.steps);
 }
 
@@ -49,13 +65,22 @@ static void add_again(struct ue_login_step *earlier, const struct ue_login_step 
     }
 }
 
+static bool add_new(struct ue_findings *findings, const struct ue_login_step *step) {
+    struct ue_array *steps = &findings->login.steps;
+    struct ue_login_step added = *step;
+    added.text = steps->count < UE_LOGIN_STEPS_MAX ? copy_text(findings, step->text) : NULL;
+    bool is_added = added.text != NULL && ue_array_insert(&findings->memory, steps, steps->count, &added);
+    if (!is_added) {
+        free_text(findings, added.text);
+    }
+    return is_added;
+}
+
 static void add_step(struct ue_findings *findings, const struct ue_login_step *step) {
-    struct ue_handshake_login *login = &findings->login;
-    struct ue_login_step *again = find_again(login, step);
+    struct ue_login_step *again = find_again(&findings->login, step);
     if (again != NULL) {
         add_again(again, step);
-    } else if (login->steps.count == UE_LOGIN_STEPS_MAX ||
-               !ue_array_insert(&findings->memory, &login->steps, login->steps.count, step)) {
+    } else if (!add_new(findings, step)) {
         findings->course.login_more++;
     }
 }
@@ -73,13 +98,14 @@ static struct ue_login_step step_of(const struct ue_handshake_login *login, cons
                                   .type = type,
                                   .epoch = login->epoch,
                                   .count = 1,
-                                  .answer_ns = -1};
+                                  .answer_ns = -1,
+                                  .text = ""};
 }
 
 /* ---- handshake ---- */
 
-static void describe_versions(struct ue_login_step *step, const struct ue_handshake *handshake) {
-    struct ue_text_writer out = {.text = step->text, .size_bytes = sizeof step->text};
+static void describe_versions(char text[UE_LOGIN_STEP_TEXT_BYTES], const struct ue_handshake *handshake) {
+    struct ue_text_writer out = {.text = text, .size_bytes = UE_LOGIN_STEP_TEXT_BYTES};
     ue_text_writer_add(&out, "handshake version ");
     ue_text_writer_add_unsigned(&out, handshake->version);
     ue_text_writer_add(&out, ", accepts ");
@@ -108,8 +134,10 @@ static void on_handshake(struct ue_findings *findings, const struct ue_observed_
     step.answer_ns = event->handshake.answer_ns;
     step.sent_count = handshake->sent_count;
     bool has_versions = handshake->type == UE_HANDSHAKE_INITIAL || handshake->type == UE_HANDSHAKE_VERSION_UPGRADE;
+    char text[UE_LOGIN_STEP_TEXT_BYTES];
     if (has_versions && context->profile.handshake == UE_HANDSHAKE_V) {
-        describe_versions(&step, handshake);
+        describe_versions(text, handshake);
+        step.text = text;
     }
     add_step(findings, &step);
 }
@@ -167,7 +195,9 @@ static void describe(struct ue_text_writer *out, const struct ue_message *messag
 static void on_message(struct ue_findings *findings, const struct ue_observed_event *event,
                        const struct ue_message *message) {
     struct ue_login_step step = step_of(&findings->login, event, false, message->type);
-    struct ue_text_writer out = {.text = step.text, .size_bytes = sizeof step.text};
+    char text[UE_LOGIN_STEP_TEXT_BYTES];
+    struct ue_text_writer out = {.text = text, .size_bytes = sizeof text};
+    step.text = text;
     describe(&out, message);
     ue_text_writer_finish(&out);
     if (message->type == UE_MESSAGE_NETSPEED && event->side == 0) {

@@ -14,16 +14,33 @@ static void report_malformed(const struct ue_findings *findings, const struct ue
     ue_findings_report(findings, &finding);
 }
 
-/* The settings that the first contradicted connection of the stream was given. */
-static void keep_contradiction(struct ue_findings *findings, const struct ue_observed_datagram *datagram) {
-    struct ue_contradicted_settings *settings = &findings->contradicted;
-    const struct ue_detection *detection = &datagram->record.connection->detection;
-    if (settings->frame == 0 && ue_detection_contradicts(detection, &settings->contradiction)) {
-        settings->frame = datagram->frame;
+void ue_side_totals_clear(struct ue_findings *findings) {
+    if (findings->contradicted != NULL) {
+        ue_limited_allocator_resize(&findings->memory, findings->contradicted, sizeof *findings->contradicted, 0);
+        findings->contradicted = NULL;
+    }
+}
+
+static void add_contradiction(struct ue_findings *findings, const struct ue_detection *detection, uint64_t frame,
+                              const struct ue_detection_contradiction *contradiction) {
+    struct ue_contradicted_settings *settings =
+        ue_limited_allocator_resize(&findings->memory, NULL, 0, sizeof *settings);
+    if (settings != NULL) {
+        *settings = (struct ue_contradicted_settings){.contradiction = *contradiction, .frame = frame};
         ue_detection_given_text(detection, settings->given);
         ue_detection_other_text(detection, settings->other);
+    }
+    findings->contradicted = settings;
+}
+
+/* The settings that the first contradicted connection of the stream was given. */
+static void keep_contradiction(struct ue_findings *findings, const struct ue_observed_datagram *datagram) {
+    const struct ue_detection *detection = &datagram->record.connection->detection;
+    struct ue_detection_contradiction contradiction;
+    if (findings->contradicted == NULL && ue_detection_contradicts(detection, &contradiction)) {
+        add_contradiction(findings, detection, datagram->frame, &contradiction);
     } else if (ue_detection_withdrew_contradiction(detection)) {
-        settings->frame = 0;
+        ue_side_totals_clear(findings);
     }
 }
 
@@ -193,10 +210,10 @@ static void report_reordered(const struct ue_findings *findings, unsigned side) 
 
 /* Of both sides together, if the datagrams contradict what the caller gave. */
 static void report_unreadable(const struct ue_findings *findings, unsigned side) {
-    const struct ue_contradicted_settings *settings = &findings->contradicted;
+    const struct ue_contradicted_settings *settings = findings->contradicted;
     const struct ue_side_totals *totals = &findings->totals[side];
     uint64_t unreadable = totals->unreadable - totals->unbounded;
-    if (settings->frame == 0) {
+    if (settings == NULL) {
         report_count(findings, UE_FINDING_UNREADABLE, side, unreadable);
     } else if (side == 0) {
         bool has_other = settings->other[0] != '\0';

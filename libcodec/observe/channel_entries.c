@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define CAPACITY_MIN 16
+#define CAPACITY_MIN 8
 #define CHANNELS_MIN 16
 
 _Static_assert(UE_CHANNEL_MAX < UINT16_MAX, "the number of an entry fits a place");

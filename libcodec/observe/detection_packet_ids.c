@@ -89,7 +89,7 @@ struct ue_packet_ids ue_detection_expand_first(const struct ue_detection *detect
     for (unsigned i = 0; i < count; i++) {
         const struct ue_detection_header *header = &detection->headers[i];
         ids = (struct ue_packet_ids){0};
-        if (header->is_readable[position]) {
+        if ((header->readable >> position & 1) != 0) {
             ue_detection_side_expand(sides, header->side, header->seq[position], header->ack[position],
                                      position != UE_HEADER_LEGACY, (header->begins >> position & 1) != 0, &ids);
         }
@@ -117,10 +117,10 @@ void ue_detection_add_header(struct ue_detection *detection, unsigned number, un
     enum ue_header_position position = ue_detection_header_position(profile, ue_detection_has_ids(detection, profile));
     header->side = (uint8_t)side;
     header->begins = (uint8_t)(header->begins | begins << position);
-    if (!header->is_readable[position]) {
-        header->is_readable[position] = true;
+    if ((header->readable >> position & 1) == 0) {
+        header->readable = (uint8_t)(header->readable | 1u << position);
         header->seq[position] = seq;
-        header->ack[position] = ack;
+        header->ack[position] = (int16_t)ack;
     }
 }
 

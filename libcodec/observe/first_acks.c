@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define CAPACITY_MIN 2
+
 static struct ue_unsure_acks *newest_of(struct ue_tracker_side *side) {
     return side->unsure_count != 0 ? &side->unsure_acks[side->unsure_count - 1] : NULL;
 }
@@ -14,6 +16,28 @@ static void remove_at(struct ue_tracker_side *side, uint32_t place) {
     side->unsure_count--;
     memmove(&side->unsure_acks[place], &side->unsure_acks[place + 1],
             (side->unsure_count - place) * sizeof side->unsure_acks[0]);
+}
+
+/* Makes sure that there is memory for one more; the oldest is removed if there can be no more. Returns false when there
+   is none. */
+static bool ensure_one(struct ue_tracker *tracker, struct ue_tracker_side *side) {
+    uint32_t capacity = side->unsure_capacity;
+    if (side->unsure_count < capacity) {
+        return true;
+    }
+    uint32_t grown = capacity != 0 ? 2 * capacity : CAPACITY_MIN;
+    struct ue_unsure_acks *acks = NULL;
+    if (grown <= UE_TRACKER_UNSURE_MAX) {
+        acks = ue_limited_allocator_resize(&tracker->memory, side->unsure_acks, capacity * sizeof *acks,
+                                           grown * sizeof *acks);
+    }
+    if (acks != NULL) {
+        side->unsure_acks = acks;
+        side->unsure_capacity = grown;
+    } else if (capacity != 0) {
+        remove_at(side, 0);
+    }
+    return side->unsure_capacity != 0;
 }
 
 void ue_first_acks_hold(struct ue_tracker_step *p, int64_t first_id, int64_t last_id) {
@@ -26,8 +50,8 @@ void ue_first_acks_hold(struct ue_tracker_step *p, int64_t first_id, int64_t las
     if (p->may_repeat_acks || side->missing_since_ack == 0 || side->unread_since_ack != 0) {
         return;
     }
-    if (side->unsure_count == UE_TRACKER_UNSURE_MAX) {
-        remove_at(side, 0);
+    if (!ensure_one(p->tracker, side)) {
+        return;
     }
     p->are_acks_undecided = true;
     side->unsure_acks[side->unsure_count++] = (struct ue_unsure_acks){.packet_id = p->packet_id,

@@ -120,7 +120,7 @@ static void report_lost(struct ue_tracker_step *p, struct ue_tracker_side *side)
     uint32_t gap = count > 0 ? (uint32_t)count : 0, placed = 0, damaged = side->damaged_count;
     side->damaged_count = count < 0 ? damaged : 0; /* a late packet does not end the gap */
     side->missing_since_ack += gap;                /* also packets that were captured before, but perhaps damaged */
-    gap -= UE_UNLIKELY(side->retracted.count != 0) ? ue_retracted_jumps_place(p, side) : 0;
+    gap -= UE_UNLIKELY(side->retracted != NULL) ? ue_retracted_jumps_place(p, side) : 0;
     if (UE_UNLIKELY(side->opaque_count != 0)) {
         placed = place_opaque(p, side, gap);
         side->missing_since_ack -= placed;
@@ -157,7 +157,7 @@ static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side
         jump.points = packet->points;
         ue_tracker_window_remove(packet);
     }
-    ue_retracted_jumps_add(side, &jump);
+    ue_retracted_jumps_add(p->tracker, side, &jump);
     side->counts.missing_damaged -=
         side->jump_damaged < side->counts.missing_damaged ? side->jump_damaged : side->counts.missing_damaged;
     side->damaged_count += side->jump_damaged; /* the gap before the jump is still open */
@@ -292,7 +292,7 @@ static void handle_packet(void *user, const struct ue_packet *packet) {
         return;
     }
     p->packet_id = p->in->packet_ids->packet_id;
-    struct ue_retracted_jump *first = side->retracted.count != 0 ? ue_retracted_jumps_find_copy(p, side) : NULL;
+    struct ue_retracted_jump *first = side->retracted != NULL ? ue_retracted_jumps_find_copy(p, side) : NULL;
     if (handle_other_view(p, side, first)) {
         return;
     }

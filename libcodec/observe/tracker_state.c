@@ -184,6 +184,8 @@ void ue_tracker_free(struct ue_tracker *tracker) {
         allocator.resize(allocator.user, tracker->sides[side].ack_states.entries, 0);
         allocator.resize(allocator.user, tracker->sides[side].dependencies.entries, 0);
         allocator.resize(allocator.user, tracker->sides[side].reliables.entries, 0);
+        allocator.resize(allocator.user, tracker->sides[side].retracted, 0);
+        allocator.resize(allocator.user, tracker->sides[side].unsure_acks, 0);
     }
     allocator.resize(allocator.user, tracker, 0);
 }

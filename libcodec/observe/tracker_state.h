@@ -218,7 +218,7 @@ struct ue_tracker_side {
     int64_t jump_from;     /* the newest id before the jump */
     uint32_t jump_missing; /* ids before the jump that count as missing */
     uint32_t jump_hash;    /* of its datagram */
-    struct ue_retracted_jumps retracted;
+    struct ue_retracted_jumps *retracted; /* NULL: none so far */
     int64_t suspect_id;  /* legacy: an ack far ahead of all ids that are known to be sent; the next must confirm it */
     int64_t first_id;    /* packets up to this one do not count as missing */
     int64_t earliest_id; /* below all captured ids */
@@ -256,8 +256,8 @@ struct ue_tracker_side {
     bool has_suspect;
     bool has_first;
     struct ue_held_acks held;
-    struct ue_unsure_acks unsure_acks[UE_TRACKER_UNSURE_MAX];
-    uint32_t unsure_count;
+    struct ue_unsure_acks *unsure_acks;
+    uint32_t unsure_count, unsure_capacity; /* at most UE_TRACKER_UNSURE_MAX */
     struct ue_tracker_counts counts;
 };
 
@@ -373,8 +373,9 @@ bool ue_tracker_was_seen(const struct ue_tracker_side *side, int64_t id);
 struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side,
                                                    int64_t id);
 
-/* Remembers a retracted jump. */
-void ue_retracted_jumps_add(struct ue_tracker_side *side, const struct ue_retracted_jump *jump);
+/* Remembers a retracted jump, unless there is no memory. */
+void ue_retracted_jumps_add(struct ue_tracker *tracker, struct ue_tracker_side *side,
+                            const struct ue_retracted_jump *jump);
 
 /* The retracted jump with this id; NULL when there is none, or it was replaced. */
 struct ue_retracted_jump *ue_retracted_jumps_find(struct ue_tracker_side *side, int64_t id);

@@ -206,6 +206,16 @@ static void the_newest_are_remembered(void **state) {
     assert_true(ue_tracker_bytes(shared_fixture.tracker) < UE_TRACKER_BYTES_MAX);
 }
 
+/* Memory for what few connections have is allocated when the first one occurs. */
+static void a_connection_without_loss_needs_little(void **state) {
+    (void)state;
+    for (int64_t id = 0; id < 10; id++) {
+        tracker_fixture_packet(&shared_fixture, CLIENT, id, id - 1, 1);
+        tracker_fixture_packet(&shared_fixture, SERVER, id, id, 1);
+    }
+    assert_true(ue_tracker_bytes(shared_fixture.tracker) < 3500);
+}
+
 /* ---- acks ---- */
 
 static void packets_are_reported_once_and_in_order(void **state) {
@@ -394,6 +404,7 @@ int main(void) {
         IN(a_damaged_ack_judges_nothing),
         IN(an_ack_that_does_not_advance_confirms_nothing),
         IN(the_newest_are_remembered),
+        IN(a_connection_without_loss_needs_little),
         IN(packets_are_reported_once_and_in_order),
         IN(beyond_the_history_nothing_is_delivered),
         IN(beyond_the_history_behind_a_missing_packet_nothing_is_known),

@@ -74,11 +74,12 @@ static void add_way(struct info_way_figures *way, const struct info_side *side) 
 static void add_findings(struct info_figures *figures, const struct info_connection *info) {
     enum ue_finding_id stall = ue_finding_kind(UE_FINDING_STALL);
     for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
-        figures->findings[kind] += info->findings.counts[kind];
-        figures->affected[kind] += info->findings.counts[kind] != 0;
+        figures->findings[kind] += info_findings_count(&info->findings, kind);
+        figures->affected[kind] += info_findings_count(&info->findings, kind) != 0;
     }
-    if (info->findings.kinds[stall] != NULL && info->findings.kinds[stall]->len != 0) {
-        struct ue_finding longest = info_finding_detected(info_findings_at(info->findings.kinds[stall], 0));
+    const GPtrArray *stalls = info_findings_kept(&info->findings, stall);
+    if (stalls != NULL && stalls->len != 0) {
+        struct ue_finding longest = info_finding_detected(info_findings_at(stalls, 0));
         figures->longest_stall_ms =
             MAX(figures->longest_stall_ms, phrase_milliseconds(longest.values[UE_VALUE_SPAN].at_least));
     }

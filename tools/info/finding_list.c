@@ -109,19 +109,43 @@ char *info_finding_sentence(const struct info_finding *kept) {
 
 /* ---- the findings of a connection ---- */
 
-static GPtrArray *kind_array(struct info_findings *findings, enum ue_finding_id kind) {
-    if (findings->kinds[kind] == NULL) {
-        findings->kinds[kind] = g_ptr_array_new_with_free_func(free_finding);
+_Static_assert(UE_FINDING_COUNT < UINT8_MAX, "the number of a kind fits a place");
+
+static struct info_finding_kind *find_kind(const struct info_findings *findings, enum ue_finding_id kind) {
+    guint place = findings->places[kind];
+    return place != 0 ? &g_array_index(findings->kinds, struct info_finding_kind, place - 1) : NULL;
+}
+
+/* The pointer is valid until a kind is added. */
+static struct info_finding_kind *ensure_kind(struct info_findings *findings, enum ue_finding_id kind) {
+    if (findings->places[kind] == 0) {
+        struct info_finding_kind added = {.kept = g_ptr_array_new_with_free_func(free_finding)};
+        if (findings->kinds == NULL) {
+            findings->kinds = g_array_new(FALSE, FALSE, sizeof added);
+        }
+        g_array_append_val(findings->kinds, added);
+        findings->places[kind] = (uint8_t)findings->kinds->len;
     }
-    return findings->kinds[kind];
+    return find_kind(findings, kind);
+}
+
+uint64_t info_findings_count(const struct info_findings *findings, enum ue_finding_id kind) {
+    const struct info_finding_kind *found = find_kind(findings, kind);
+    return found != NULL ? found->count : 0;
+}
+
+GPtrArray *info_findings_kept(const struct info_findings *findings, enum ue_finding_id kind) {
+    const struct info_finding_kind *found = find_kind(findings, kind);
+    return found != NULL ? found->kept : NULL;
 }
 
 void info_findings_add(void *user, const struct ue_finding *finding) {
     struct info_findings *findings = user;
     enum ue_finding_id kind = ue_finding_kind(finding->id);
-    GPtrArray *array = kind_array(findings, kind);
+    struct info_finding_kind *found = ensure_kind(findings, kind);
+    GPtrArray *array = found->kept;
     bool is_failure = info_fail_rules_match(findings->rules, finding);
-    findings->counts[kind]++;
+    found->count++;
     findings->failures += is_failure;
     guint place = array->len;
     while (place > 0 && compare(finding->id, finding->weight, info_findings_at(array, place - 1)) < 0) {
@@ -139,9 +163,10 @@ void info_findings_add(void *user, const struct ue_finding *finding) {
 }
 
 void info_findings_remove(struct info_findings *findings, enum ue_finding_id kind, guint place) {
-    findings->failures -= info_findings_at(findings->kinds[kind], place)->is_failure;
-    findings->counts[kind]--;
-    g_ptr_array_remove_index(findings->kinds[kind], place);
+    struct info_finding_kind *found = find_kind(findings, kind);
+    findings->failures -= info_findings_at(found->kept, place)->is_failure;
+    found->count--;
+    g_ptr_array_remove_index(found->kept, place);
 }
 
 static gint compare_pointers(gconstpointer a, gconstpointer b) {
@@ -152,8 +177,9 @@ static gint compare_pointers(gconstpointer a, gconstpointer b) {
 GPtrArray *info_findings_sorted(const struct info_findings *findings) {
     GPtrArray *sorted = g_ptr_array_new();
     for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
-        for (guint i = 0; findings->kinds[kind] != NULL && i < findings->kinds[kind]->len; i++) {
-            g_ptr_array_add(sorted, info_findings_at(findings->kinds[kind], i));
+        const GPtrArray *array = info_findings_kept(findings, kind);
+        for (guint i = 0; array != NULL && i < array->len; i++) {
+            g_ptr_array_add(sorted, info_findings_at(array, i));
         }
     }
     g_ptr_array_sort(sorted, compare_pointers);
@@ -163,7 +189,7 @@ GPtrArray *info_findings_sorted(const struct info_findings *findings) {
 void info_findings_limit(struct info_findings *findings, unsigned per_kind_max) {
     findings->per_kind_max = per_kind_max;
     for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
-        GPtrArray *array = findings->kinds[kind];
+        GPtrArray *array = info_findings_kept(findings, kind);
         if (array != NULL && array->len > per_kind_max) {
             g_ptr_array_set_size(array, (gint)per_kind_max);
         }
@@ -173,7 +199,7 @@ void info_findings_limit(struct info_findings *findings, unsigned per_kind_max) 
 const struct info_finding *info_findings_worst(const struct info_findings *findings) {
     const struct info_finding *worst = NULL;
     for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
-        const GPtrArray *array = findings->kinds[kind];
+        const GPtrArray *array = info_findings_kept(findings, kind);
         const struct info_finding *first = array != NULL && array->len != 0 ? info_findings_at(array, 0) : NULL;
         if (first != NULL && (worst == NULL || compare(first->id, first->weight, worst) < 0)) {
             worst = first;
@@ -191,11 +217,14 @@ int info_findings_compare(const struct info_findings *a, const struct info_findi
 }
 
 uint64_t info_findings_more(const struct info_findings *findings, enum ue_finding_id kind) {
-    return findings->counts[kind] - (findings->kinds[kind] != NULL ? findings->kinds[kind]->len : 0);
+    const struct info_finding_kind *found = find_kind(findings, kind);
+    return found != NULL ? found->count - found->kept->len : 0;
 }
 
 void info_findings_clear(struct info_findings *findings) {
-    for (unsigned kind = 0; kind < UE_FINDING_COUNT; kind++) {
-        g_clear_pointer(&findings->kinds[kind], g_ptr_array_unref);
+    for (guint i = 0; findings->kinds != NULL && i < findings->kinds->len; i++) {
+        g_ptr_array_unref(g_array_index(findings->kinds, struct info_finding_kind, i).kept);
     }
+    g_clear_pointer(&findings->kinds, g_array_unref);
+    memset(findings->places, 0, sizeof findings->places);
 }

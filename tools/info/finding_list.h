@@ -29,6 +29,11 @@ struct info_finding {
     int64_t numbers[];  /* the frames, then the values */
 };
 
+struct info_finding_kind {
+    uint64_t count;
+    GPtrArray *kept; /* struct info_finding, the worst first */
+};
+
 /* Fill per_kind_max and rules; the rest starts zeroed. */
 struct info_findings {
     unsigned per_kind_max;
@@ -36,8 +41,8 @@ struct info_findings {
     uint64_t failures;
     uint64_t in_one_capture; /* findings of kinds that were compared with the other end's, also those not kept */
     uint64_t not_compared;   /* findings of kinds of which a capture has too many */
-    uint64_t counts[UE_FINDING_COUNT];  /* by kind */
-    GPtrArray *kinds[UE_FINDING_COUNT]; /* by kind: struct info_finding, the worst first; NULL: none */
+    GArray *kinds;           /* struct info_finding_kind: those that were found; NULL: none */
+    uint8_t places[UE_FINDING_COUNT]; /* by kind: its place in kinds, plus 1; 0: none */
 };
 
 /* How many of a kind are shown, unless the user chooses. */
@@ -55,6 +60,10 @@ struct ue_finding info_finding_detected(const struct info_finding *kept);
 /* Returns a sentence without its final period, of a finding that is kept or detected. Free with g_free. */
 char *info_finding_sentence(const struct info_finding *kept);
 char *info_detected_sentence(const struct ue_finding *detected);
+
+/* How many of a kind were found; those that are kept, the worst first, NULL: none was found. */
+uint64_t info_findings_count(const struct info_findings *findings, enum ue_finding_id kind);
+GPtrArray *info_findings_kept(const struct info_findings *findings, enum ue_finding_id kind);
 
 static inline struct info_finding *info_findings_at(const GPtrArray *kind, guint place) {
     return g_ptr_array_index(kind, place);

@@ -93,7 +93,7 @@ static void write_suite(struct text_buffer *out, const struct info_connection *i
     bool is_unjudged = info_budget_is_unjudged(info);
     for (unsigned id = 0; id < UE_FINDING_COUNT; id++) {
         kinds += is_kind(id);
-        failures += has_failure(info->findings.kinds[id]);
+        failures += has_failure(info_findings_kept(&info->findings, id));
     }
     for (guint i = 0; i < budgets->len; i++) {
         failures += g_array_index(budgets, struct info_budget_result, i).is_exceeded;
@@ -110,7 +110,7 @@ static void write_suite(struct text_buffer *out, const struct info_connection *i
         info->course->implausible == 0 ? phrase_seconds(info->course->last_ns - info->course->first_ns) : 0.0);
     for (unsigned id = 0; id < UE_FINDING_COUNT; id++) {
         if (is_kind(id)) {
-            write_case(out, ue_finding_rows[id].name, info->findings.kinds[id]);
+            write_case(out, ue_finding_rows[id].name, info_findings_kept(&info->findings, id));
         }
     }
     for (guint i = 0; i < budgets->len; i++) {

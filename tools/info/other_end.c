@@ -97,15 +97,15 @@ static void mark_kind(const struct both_ends_connection *connection, GPtrArray *
 }
 
 static void mark_not_compared(struct info_findings *findings, unsigned kind) {
-    GPtrArray *kept = findings->kinds[kind];
+    GPtrArray *kept = info_findings_kept(findings, kind);
     for (guint i = 0; kept != NULL && i < kept->len; i++) {
         info_findings_at(kept, i)->match = INFO_NOT_COMPARED;
     }
-    findings->not_compared += findings->counts[kind];
+    findings->not_compared += info_findings_count(findings, kind);
 }
 
 static void count_in_one(struct info_findings *findings, unsigned kind) {
-    GPtrArray *kept = findings->kinds[kind];
+    GPtrArray *kept = info_findings_kept(findings, kind);
     for (guint i = 0; kept != NULL && i < kept->len; i++) {
         findings->in_one_capture += info_findings_at(kept, i)->match == INFO_IN_ONE_CAPTURE;
     }
@@ -120,8 +120,9 @@ static void mark(const struct both_ends_connection *connection, struct info_find
             mark_not_compared(there, kind);
             continue;
         }
-        if (here->kinds[kind] != NULL && there->kinds[kind] != NULL) {
-            mark_kind(connection, here->kinds[kind], there->kinds[kind], ch_seq_bound);
+        GPtrArray *kept[] = {info_findings_kept(here, kind), info_findings_kept(there, kind)};
+        if (kept[0] != NULL && kept[1] != NULL) {
+            mark_kind(connection, kept[0], kept[1], ch_seq_bound);
         }
         count_in_one(here, kind);
         count_in_one(there, kind);
@@ -131,7 +132,7 @@ static void mark(const struct both_ends_connection *connection, struct info_find
 /* Of malformed datagrams in the capture of their receiver, those that were sent otherwise. */
 static void mark_changed(const struct both_ends_connection *connection, unsigned capture,
                          const struct info_findings *findings) {
-    const GPtrArray *malformed = findings->kinds[ue_finding_kind(UE_FINDING_MALFORMED)];
+    const GPtrArray *malformed = info_findings_kept(findings, ue_finding_kind(UE_FINDING_MALFORMED));
     for (guint i = 0; connection->has_ends && malformed != NULL && i < malformed->len; i++) {
         struct info_finding *finding = info_findings_at(malformed, i);
         unsigned role = finding->side ^ (capture == 1 && connection->pair.is_flipped);
@@ -157,8 +158,9 @@ static bool was_delivered_before(const struct info_finding *finding, GHashTable 
 
 static void remove_kind(const struct both_ends_connection *connection, unsigned capture, struct info_findings *findings,
                         enum ue_finding_id kind) {
-    for (guint i = 0; connection->has_ends && findings->kinds[kind] != NULL && i < findings->kinds[kind]->len;) {
-        const struct info_finding *finding = info_findings_at(findings->kinds[kind], i);
+    const GPtrArray *kept = info_findings_kept(findings, kind);
+    for (guint i = 0; connection->has_ends && kept != NULL && i < kept->len;) {
+        const struct info_finding *finding = info_findings_at(kept, i);
         unsigned role = finding->side ^ (capture == 1 && connection->pair.is_flipped);
         unsigned sender = role == 0 ? connection->client_end : !connection->client_end;
         if (was_delivered_before(finding, connection->ways[role].refused[capture == sender])) {

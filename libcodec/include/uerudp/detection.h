@@ -84,11 +84,11 @@ enum ue_header_position { UE_HEADER_LEGACY, UE_HEADER_PLAIN, UE_HEADER_IDS, UE_H
 
 /* Sequence and ack of one packet before the release, read at each position of the header. */
 struct ue_detection_header {
-    bool is_readable[UE_HEADER_COUNT];
     uint8_t side;
+    uint8_t readable; /* bit n: it was read at position n; then seq and ack of n are set */
+    uint8_t begins;   /* bit n: read at position n, it begins a session */
     uint16_t seq[UE_HEADER_COUNT];
-    uint8_t begins;               /* bit n: read at position n, it begins a session */
-    int32_t ack[UE_HEADER_COUNT]; /* as in struct ue_decode_result */
+    int16_t ack[UE_HEADER_COUNT]; /* as in struct ue_decode_result: UE_PACKET_SEQ_BITS bits, or -1 */
 };
 
 #define UE_MAGIC_BITS_MAX 32

@@ -321,7 +321,7 @@ struct ue_login_step {
     int64_t sent_ns; /* the last of these */
     uint8_t sent_count; /* its number among the sender's handshake messages; 0: the layout has none */
     int64_t answer_ns;  /* of a handshake message: time since the message that it answers; -1: unknown */
-    char text[UE_LOGIN_STEP_TEXT_BYTES]; /* UTF-8: summary of the content, without what may be personal */
+    const char *text;   /* UTF-8: summary of the content, without what may be personal; it lives as long as the step */
 };
 
 /* Reliable bunches of a channel that arrived and waited for one that was lost: none of them takes effect before it
