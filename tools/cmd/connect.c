@@ -52,13 +52,11 @@ struct connect {
 
 static const char description[] =
     "HOST is a name, an IPv4 address, or an IPv6 address in brackets; port 7777 without PORT. After the login the "
-    "client\n"
-    "runs the job that the options select; without one it plays the simulated game, as uerudp serve does. The jobs\n"
-    "--check, --file and --lines need a server that returns messages: uerudp serve --mode echo.\n\n"
-    "Exit status: 0 the job was finished, and all that the client sent reliably was acknowledged; what the server had\n"
+    "client runs the job that the options select; without one it plays the simulated game, as uerudp serve does. The "
+    "jobs --check, --file and --lines need a server that returns messages: uerudp serve --mode echo.\n\n"
+    "Exit status: 0 the job was finished, and all that the client sent reliably was acknowledged; what the server had "
     "still to deliver is not known to a client; 1 there was no connection, it ended early, or the job was not "
-    "finished,\n"
-    "as after Ctrl-C; 2 wrong arguments, or a file or line could not be read or written.\n\n"
+    "finished, as after Ctrl-C; 2 wrong arguments, or a file or line could not be read or written.\n\n"
     "Examples:\n"
     "  uerudp connect localhost\n"
     "  uerudp connect --check 192.0.2.1\n"

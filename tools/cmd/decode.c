@@ -86,12 +86,10 @@ static void add_options(struct decode *d, GOptionContext *context) {
 }
 
 static const char description[] =
-    "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files are read as "
-    "one\n"
+    "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files are read as one "
     "capture with consecutive frame numbers. A summary goes to stderr.\n\n"
     "KIND is handshake, packet, opaque (encrypted or compressed), malformed, or data (not recognised); or a property "
-    "of\n"
-    "a packet: empty (no bunch), ack (before 4.22), bunch, control, open, close, reliable, unreliable, partial, "
+    "of a packet: empty (no bunch), ack (before 4.22), bunch, control, open, close, reliable, unreliable, partial, "
     "exports.\n\n"
     "Exit status: 0 success, 1 a datagram is malformed, 2 wrong arguments or unusable files.\n\n"
     "Examples:\n"

@@ -22,8 +22,7 @@ struct doctor {
 
 static const char description[] =
     "Asks the Wireshark in PATH for its version, its plugin folders and its plugins, checks every uerudp.so in and "
-    "beside\n"
-    "these folders, and says what is wrong and what to do; also whether live capture is possible.\n\n"
+    "beside these folders, and says what is wrong and what to do; also whether live capture is possible.\n\n"
     "Exit status: 0 Wireshark loads the plugin, 1 it does not, 2 wrong arguments.\n\n"
     "Examples:\n"
     "  uerudp doctor\n"

@@ -79,11 +79,9 @@ static void add_changes(struct edit_arguments *c, GOptionContext *context) {
 }
 
 static const char description[] =
-    "IN is a capture (pcap or pcapng, also gzip-compressed), or - for standard input; OUT is a file or - for "
-    "standard\n"
-    "output. Everything that no option changes stays the same to the last byte: blocks, times, comments and options\n"
-    "of a pcapng.\n"
-    "Packet comments say what rules did, if the format has comments.\n\n"
+    "IN is a capture (pcap or pcapng, also gzip-compressed), or - for standard input; OUT is a file or - for standard "
+    "output. Everything that no option changes stays the same to the last byte: blocks, times, comments and options of "
+    "a pcapng. Packet comments say what rules did, if the format has comments.\n\n"
     "RULE is an action and conditions, which must all hold; rules are tried in order, and each one that matches acts.\n"
     "  Actions     drop, duplicate[=N], delay=MS, reorder (to after the next of its direction), corrupt[=BITS],\n"
     "              corrupt@KEY[=BITS] (in that field, such as bunch.ch_seq), pass (no further rule)\n"

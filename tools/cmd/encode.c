@@ -35,11 +35,10 @@ struct encode {
 };
 
 static const char description[] =
-    "FILE holds JSON objects as uerudp decode --json prints them, or written by hand, one after the other; - or no\n"
-    "FILE is standard input. Missing keys get the values that a sender would write; if raw is present, it is used\n"
+    "FILE holds JSON objects as uerudp decode --json prints them, or written by hand, one after the other; - or no "
+    "FILE is standard input. Missing keys get the values that a sender would write; if raw is present, it is used "
     "instead of all fields, and data is used instead of messages.\n\n"
-    "With --from-hex, FILE is a hex text as for decode --hex: dumps, lines of hex, C arrays. C> or O before a "
-    "datagram\n"
+    "With --from-hex, FILE is a hex text as for decode --hex: dumps, lines of hex, C arrays. C> or O before a datagram "
     "marks it as sent by the client, S> or I by the server; a time may follow, such as 12:34:56.789.\n\n"
     "Exit status: 0 success, 2 wrong arguments, files or values (the message names line and key).\n\n"
     "Examples:\n"

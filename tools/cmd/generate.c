@@ -36,15 +36,12 @@ struct generate {
 };
 
 static const char description[] =
-    "SCENARIO is a name of --list, or a file that describes one (see uerudp-generate(1)). Both ends are the "
-    "reference\n"
+    "SCENARIO is a name of --list, or a file that describes one (see uerudp-generate(1)). Both ends are the reference "
     "endpoint, time is virtual, and equal seeds give equal files. Beside FILE.pcapng it writes FILE.sent.json (what "
-    "was\n"
-    "sent, lost and delivered), FILE.expected.jsonl (the decoded datagrams) and, for encrypted connections, "
-    "FILE.keys\n"
-    "(for --key and Wireshark); it writes none of them beside standard output.\n\n"
-    "Exit status: 0 success, 1 the run violated a guarantee of the protocol, or ended before the client had joined,\n"
-    "2 wrong arguments or unusable files.\n\n"
+    "was sent, lost and delivered), FILE.expected.jsonl (the decoded datagrams) and, for encrypted connections, "
+    "FILE.keys (for --key and Wireshark); it writes none of them beside standard output.\n\n"
+    "Exit status: 0 success, 1 the run violated a guarantee of the protocol, or ended before the client had joined, 2 "
+    "wrong arguments or unusable files.\n\n"
     "Examples:\n"
     "  uerudp generate --list\n"
     "  uerudp generate mixed --seed 7 --loss 0.1 --output game.pcapng\n"

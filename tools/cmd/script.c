@@ -32,10 +32,9 @@ struct script_job {
 };
 
 static const char description[] =
-    "Without FILE or with - the script is read from standard input. Its lines are commands for the client C and the\n"
+    "Without FILE or with - the script is read from standard input. Its lines are commands for the client C and the "
     "server S and, indented, all packets and events that must result, in virtual time. If all of them occur, nothing "
-    "is\n"
-    "printed. docs/script.md describes the language; share/doc/uerudp/scripts has scripts of the reference "
+    "is printed. docs/script.md describes the language; share/doc/uerudp/scripts has scripts of the reference "
     "endpoint.\n\n"
     "Exit status: 0 all scripts passed, 1 a script failed, 2 wrong arguments, unusable files, or an error in a "
     "script.\n\n"

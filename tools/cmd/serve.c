@@ -41,14 +41,10 @@ struct serve {
 
 static const char description[] =
     "Prints \"listening on ADDRESS:PORT\" when it is ready, then each client that connects, logs in or leaves, with "
-    "its\n"
-    "statistics, and at the end what it refused. SIGINT or SIGTERM closes all connections and ends it.\n\n"
+    "its statistics, and at the end what it refused. SIGINT or SIGTERM closes all connections and ends it.\n\n"
     "Modes: scenario (default) plays the server's side of a scenario of the simulator, by default game, with each "
-    "client "
-    "that\n"
-    "runs uerudp connect; echo opens four actor channels for each client and returns every message on its channel; "
-    "sink\n"
-    "opens them and only counts.\n\n"
+    "client that runs uerudp connect; echo opens four actor channels for each client and returns every message on its "
+    "channel; sink opens them and only counts.\n\n"
     "Exit status: 0 success, 2 wrong arguments, or a port, file or line that could not be opened or written.\n\n"
     "Examples:\n"
     "  uerudp serve\n"
