@@ -115,6 +115,25 @@ static enum ack_report arrival_after(const struct ue_tracker_side *reporter, int
     return REPORT_LOST;
 }
 
+/* Whether an ack reached its sender in an earlier packet that was not captured. */
+static enum ack_report arrival_before(const struct ue_tracker_side *reporter, int64_t carrier) {
+    for (int64_t id = carrier - 1; id > reporter->first_id && id > carrier - UE_TRACKER_LATE_MAX; id--) {
+        const struct ue_tracked_packet *packet = ue_tracker_find_packet(reporter, id);
+        if (packet != NULL && packet->has_ack) {
+            return REPORT_LOST; /* the packets before it would have left the ack to it */
+        }
+        if (packet == NULL || (!packet->is_seen && packet->state != UE_TRACKER_PACKET_NOT_DELIVERED)) {
+            return packet == NULL || packet->was_acked ? REPORT_UNSURE : REPORT_OPEN;
+        }
+    }
+    return REPORT_LOST;
+}
+
+/* What two places say of an ack that may have arrived in both. */
+static enum ack_report either(enum ack_report a, enum ack_report b) {
+    return a == REPORT_ARRIVED || b == REPORT_ARRIVED ? REPORT_ARRIVED : a < b ? a : b;
+}
+
 /* Whether an ack of a packet reached its sender. If that cannot be known, it is assumed, because both acks are rarely
    lost. */
 static enum ack_report report_of(const struct ue_tracker_side *reporter, const struct ue_tracker_side *side,
@@ -127,11 +146,13 @@ static enum ack_report report_of(const struct ue_tracker_side *reporter, const s
     if (count == 0) {
         return REPORT_ARRIVED;
     }
-    enum ack_report report =
-        count < UE_LEGACY_ACK_CARRIERS ? arrival_after(reporter, ack_state->carriers[count - 1]) : REPORT_LOST;
+    enum ack_report report = REPORT_LOST;
+    if (count < UE_LEGACY_ACK_CARRIERS) { /* the other copy was not captured, or is still to come */
+        report =
+            either(arrival_before(reporter, ack_state->carriers[0]), arrival_after(reporter, ack_state->carriers[0]));
+    }
     for (unsigned i = 0; i < count && report != REPORT_ARRIVED; i++) {
-        enum ack_report arrival = arrival_in(reporter, ack_state, i);
-        report = arrival == REPORT_ARRIVED || arrival < report ? arrival : report;
+        report = either(report, arrival_in(reporter, ack_state, i));
     }
     if (report == REPORT_LOST && ue_tracker_may_be_unread(reporter, ack_state->carriers[0] - UE_TRACKER_PACKETS_MAX)) {
         report = REPORT_UNSURE; /* packets that could not be read may carry the ack, or decide that a carrier counts */

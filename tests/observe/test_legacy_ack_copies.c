@@ -90,6 +90,31 @@ static void a_copy_does_not_show_that_the_first_one_arrived(void **state) {
     expect_counts(4, 0, 1);
 }
 
+/* Packet 2 is missing, and may have acknowledged 11 first. Packet 3 repeats that, and is lost. */
+static void lose_one_copy(int64_t arrived) {
+    for (int64_t id = 10; id < 14; id++) {
+        send(CLIENT, id, 0, 0);
+    }
+    send(SERVER, 1, 10, 0);
+    send(SERVER, 3, 11, 12);
+    send(SERVER, 4, 12, 13);
+    tracker_fixture_ack(&shared_fixture, 1);
+    send(CLIENT, 14, arrived, 4);
+    send(SERVER, 5, 13, 0);
+}
+
+static void a_copy_that_was_not_captured_may_have_arrived(void **state) {
+    (void)state;
+    lose_one_copy(2);
+    expect_counts(4, 0, 1);
+}
+
+static void a_copy_in_a_packet_that_was_lost_too_did_not_arrive(void **state) {
+    (void)state;
+    lose_one_copy(0);
+    expect_counts(3, 1, 0);
+}
+
 /* Packet 10 is captured after the first ack, which may not be the first of the connection. */
 static void an_early_packet_that_is_late_may_have_been_acknowledged(void **state) {
     (void)state;
@@ -143,6 +168,8 @@ int main(void) {
         IN(a_copy_after_a_packet_with_a_later_ack_changes_nothing),
         IN(a_copy_after_a_lost_packet_with_a_later_ack_counts),
         IN(a_copy_does_not_show_that_the_first_one_arrived),
+        IN(a_copy_that_was_not_captured_may_have_arrived),
+        IN(a_copy_in_a_packet_that_was_lost_too_did_not_arrive),
         IN(an_early_packet_that_is_late_may_have_been_acknowledged),
         IN(an_early_packet_before_the_first_ack_counts_once),
         IN(an_ack_far_ahead_leaves_its_packet_open),
