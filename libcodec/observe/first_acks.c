@@ -21,23 +21,20 @@ static void remove_at(struct ue_tracker_side *side, uint32_t place) {
 /* Makes sure that there is memory for one more; the oldest is removed if there can be no more. Returns false when there
    is none. */
 static bool ensure_one(struct ue_tracker *tracker, struct ue_tracker_side *side) {
-    uint32_t capacity = side->unsure_capacity;
-    if (side->unsure_count < capacity) {
-        return true;
-    }
-    uint32_t grown = capacity != 0 ? 2 * capacity : CAPACITY_MIN;
+    uint32_t capacity = side->unsure_capacity, grown = capacity != 0 ? 2 * capacity : CAPACITY_MIN;
+    bool is_full = side->unsure_count == capacity;
     struct ue_unsure_acks *acks = NULL;
-    if (grown <= UE_TRACKER_UNSURE_MAX) {
+    if (is_full && grown <= UE_TRACKER_UNSURE_MAX) {
         acks = ue_limited_allocator_resize(&tracker->memory, side->unsure_acks, capacity * sizeof *acks,
                                            grown * sizeof *acks);
     }
     if (acks != NULL) {
         side->unsure_acks = acks;
         side->unsure_capacity = grown;
-    } else if (capacity != 0) {
+    } else if (is_full && capacity != 0) {
         remove_at(side, 0);
     }
-    return side->unsure_capacity != 0;
+    return side->unsure_acks != NULL;
 }
 
 void ue_first_acks_hold(struct ue_tracker_step *p, int64_t first_id, int64_t last_id) {
