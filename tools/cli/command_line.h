@@ -46,6 +46,9 @@ void cli_print_line(FILE *file, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 void cli_print_version(void);
 
+/* The type and the value of an option that a GOptionArgFunc parses. */
+#define CLI_CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
+
 /* Adds options with a heading; user is passed to their functions. The values must stay where they are until the command
    line is parsed. Returns the group, to which more can be added. */
 GOptionGroup *cli_add_options(GOptionContext *context, const char *heading, const GOptionEntry *entries, void *user);

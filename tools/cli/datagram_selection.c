@@ -69,22 +69,20 @@ static gboolean parse_to(const char *option, const char *value, void *user, GErr
     return parse_bound(&((struct selection *)user)->range.to, option, value, error);
 }
 
-#define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
-
 static void add_group(struct selection *selection, GOptionContext *context, const GOptionEntry *entries) {
     cli_add_options(context, "Selection of datagrams:", entries, selection);
 }
 
 #define STREAM_OPTIONS                                                                                                 \
-    {"stream", 0, 0, CALLBACK(parse_streams), "datagrams of these connections, numbered from 0", "N[,N...]"},          \
+    {"stream", 0, 0, CLI_CALLBACK(parse_streams), "datagrams of these connections, numbered from 0", "N[,N...]"},      \
         {"from",                                                                                                       \
          0,                                                                                                            \
          0,                                                                                                            \
-         CALLBACK(parse_from),                                                                                         \
+         CLI_CALLBACK(parse_from),                                                                                     \
          "datagrams from here on: seconds after the first packet, a time of day in UTC, or a frame",                   \
          TIME_RANGE_FORMS},                                                                                            \
     {                                                                                                                  \
-        "to", 0, 0, CALLBACK(parse_to), "datagrams up to here", TIME_RANGE_FORMS                                       \
+        "to", 0, 0, CLI_CALLBACK(parse_to), "datagrams up to here", TIME_RANGE_FORMS                                   \
     }
 
 void selection_add_stream_option(struct selection *selection, GOptionContext *context) {
@@ -95,9 +93,9 @@ void selection_add_stream_option(struct selection *selection, GOptionContext *co
 void selection_add_options(struct selection *selection, GOptionContext *context) {
     const GOptionEntry entries[] = {
         STREAM_OPTIONS,
-        {"direction", 0, 0, CALLBACK(parse_direction), "client to server or server to client", "c2s|s2c"},
-        {"channel", 0, 0, CALLBACK(parse_channels), "datagrams with a bunch on one of these channels", "N[,N...]"},
-        {"kind", 0, 0, CALLBACK(parse_kinds), "datagrams of one of these kinds, see below", "KIND[,KIND...]"},
+        {"direction", 0, 0, CLI_CALLBACK(parse_direction), "client to server or server to client", "c2s|s2c"},
+        {"channel", 0, 0, CLI_CALLBACK(parse_channels), "datagrams with a bunch on one of these channels", "N[,N...]"},
+        {"kind", 0, 0, CLI_CALLBACK(parse_kinds), "datagrams of one of these kinds, see below", "KIND[,KIND...]"},
         {0},
     };
     add_group(selection, context, entries);

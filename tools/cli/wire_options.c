@@ -98,11 +98,9 @@ static gboolean parse_ports(const char *option, const char *value, void *user, G
     return good;
 }
 
-#define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
-
 static void add_ports(GOptionGroup *group) {
     const GOptionEntry entries[] = {
-        {"port", 0, 0, CALLBACK(parse_ports),
+        {"port", 0, 0, CLI_CALLBACK(parse_ports),
          "server ports, for example 7777 (default) or 7777,8000-8010; servers on other ports are detected by a "
          "handshake",
          "PORTS"},
@@ -113,12 +111,12 @@ static void add_ports(GOptionGroup *group) {
 
 static void add_fixed(GOptionGroup *group) {
     const GOptionEntry entries[] = {
-        {"generation", 0, 0, CALLBACK(parse_generation),
+        {"generation", 0, 0, CLI_CALLBACK(parse_generation),
          "auto (default), an engine release from 4.13 to 5.8, or a profile's name", "NAME"},
-        {"profiles", 0, G_OPTION_FLAG_FILENAME, CALLBACK(parse_profiles),
+        {"profiles", 0, G_OPTION_FLAG_FILENAME, CLI_CALLBACK(parse_profiles),
          "INI file with profiles of modified generations: [NAME] base=4.18 ch_seq_bound=4096 server=ADDRESS:PORT",
          "FILE"},
-        {"key", 0, 0, CALLBACK(parse_key), "AES key of 64 hex digits, or a key log (uerudp(1)); may be repeated",
+        {"key", 0, 0, CLI_CALLBACK(parse_key), "AES key of 64 hex digits, or a key log (uerudp(1)); may be repeated",
          "KEY"},
         {0},
     };
@@ -131,7 +129,7 @@ static void add_settings(GOptionGroup *group) {
         g_autofree char *name = g_strdelimit(g_strdup(row->key), "_", '-');
         bool is_switch = strcmp(row->key, "internal_ack") == 0;
         const GOptionEntry entries[] = {
-            {g_intern_string(name), 0, 0, CALLBACK(parse_setting), row->description,
+            {g_intern_string(name), 0, 0, CLI_CALLBACK(parse_setting), row->description,
              is_switch       ? "SWITCH"
              : row->max == 0 ? "LIST"
                              : "NUMBER"},

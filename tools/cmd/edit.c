@@ -28,13 +28,11 @@ static gboolean parse_rule(const char *option, const char *value, void *user, GE
     return TRUE;
 }
 
-#define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
-
 static void add_rules(struct edit_arguments *c, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"rule", 0, 0, CALLBACK(parse_rule),
+        {"rule", 0, 0, CLI_CALLBACK(parse_rule),
          "apply an action to the datagrams that meet conditions, see below; may be repeated", "RULE"},
-        {"rules", 0, G_OPTION_FLAG_FILENAME, CALLBACK(parse_rule), "read rules from this file, one on each line",
+        {"rules", 0, G_OPTION_FLAG_FILENAME, CLI_CALLBACK(parse_rule), "read rules from this file, one on each line",
          "FILE"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &c->seed,
          "seed of all random numbers; without it rules use 1, and new addresses a secret key that is not stored",

@@ -43,7 +43,7 @@ static gboolean parse_fail_on(const char *option, const char *value, void *user,
 
 static void add_result_options(struct info_arguments *command, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"fail-on", 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)parse_fail_on,
+        {"fail-on", 0, 0, CLI_CALLBACK(parse_fail_on),
          "exit with status 1 if a finding has this severity or a worse one, or is of this kind and reaches the limit: "
          "warning, reliable_stall:500ms, loss:2%, loss_burst:10; default error",
          "RULE[,RULE...]"},

@@ -61,16 +61,15 @@ static gboolean parse_target(const char *option, const char *value, void *user, 
     return choose(command, option + strlen("--"), error);
 }
 
-#define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
-
 static void add_options(struct replay_arguments *command, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"mode", 0, 0, CALLBACK(parse_mode), "one of the following by name, or observe, which is the default", "NAME"},
-        {"check", 0, G_OPTION_FLAG_NO_ARG, CALLBACK(parse_check),
+        {"mode", 0, 0, CLI_CALLBACK(parse_mode), "one of the following by name, or observe, which is the default",
+         "NAME"},
+        {"check", 0, G_OPTION_FLAG_NO_ARG, CLI_CALLBACK(parse_check),
          "compare what both sides did with the reference model", NULL},
-        {"wire", 0, 0, CALLBACK(parse_target),
+        {"wire", 0, 0, CLI_CALLBACK(parse_target),
          "send the datagrams of one direction to this host, byte for byte; port 7777 without PORT", "HOST[:PORT]"},
-        {"live", 0, 0, CALLBACK(parse_target),
+        {"live", 0, 0, CLI_CALLBACK(parse_target),
          "log in to this server as the captured client did, and send the messages that it sent", "HOST[:PORT]"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &command->replay.json, "JSON Lines instead of text", NULL},
         COLOR_OPTION(&command->replay.color),

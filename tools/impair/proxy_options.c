@@ -160,8 +160,6 @@ static bool resolve_rules(struct impair_options *options) {
 
 /* ---- command line ---- */
 
-#define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
-
 static void add_impairments(struct impair_options *options, GOptionContext *context, const struct form *form) {
     GOptionGroup *group = g_option_group_new(form->group, form->title, "Show these options", options, NULL);
     for (size_t i = 0; i < IMPAIRMENT_COUNT; i++) {
@@ -169,7 +167,7 @@ static void add_impairments(struct impair_options *options, GOptionContext *cont
         g_autofree char *name = g_strconcat(form->prefix, impairment->name, NULL);
         g_autofree char *same = g_strconcat("as --", impairment->name, NULL);
         const GOptionEntry entries[] = {
-            {g_intern_string(name), 0, 0, CALLBACK(set_impairment),
+            {g_intern_string(name), 0, 0, CLI_CALLBACK(set_impairment),
              form == forms ? impairment->help : g_intern_string(same), impairment->unit},
             {0},
         };
@@ -180,15 +178,15 @@ static void add_impairments(struct impair_options *options, GOptionContext *cont
 
 static void add_engine(struct impair_options *options, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"pkt", 0, 0, CALLBACK(set_emulation),
+        {"pkt", 0, 0, CLI_CALLBACK(set_emulation),
          "set the engine's network emulation in client and server; may be repeated", "PktLoss=5"},
-        {"client-pkt", 0, 0, CALLBACK(set_emulation), "... in the client only", "PktLag=50"},
-        {"server-pkt", 0, 0, CALLBACK(set_emulation), "... in the server only", "PktIncomingLoss=5"},
+        {"client-pkt", 0, 0, CLI_CALLBACK(set_emulation), "... in the client only", "PktLag=50"},
+        {"server-pkt", 0, 0, CLI_CALLBACK(set_emulation), "... in the server only", "PktIncomingLoss=5"},
         {"tick", 0, 0, G_OPTION_ARG_DOUBLE, &options->ticks_per_second,
          "ticks per second, for PktFrameDelay; default 30", "HZ"},
-        {"rule", 0, 0, CALLBACK(add_rule), "apply a rule, such as \"drop channel=0 reliable copy=1\"; may be repeated",
-         "RULE"},
-        {"rules", 0, G_OPTION_FLAG_FILENAME, CALLBACK(add_rule), "a file of rules, one per line", "FILE"},
+        {"rule", 0, 0, CLI_CALLBACK(add_rule),
+         "apply a rule, such as \"drop channel=0 reliable copy=1\"; may be repeated", "RULE"},
+        {"rules", 0, G_OPTION_FLAG_FILENAME, CLI_CALLBACK(add_rule), "a file of rules, one per line", "FILE"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &options->seed_text, "seed of all random numbers", "NUMBER"},
         {0},
     };

@@ -32,10 +32,10 @@ void info_bandwidth_add_options(struct info_bandwidth_options *options, GOptionC
         {"top", 0, 0, G_OPTION_ARG_STRING, &options->top_text,
          "at most this number of classes, actors and channels, and the sum of all others; default 10 as text, else all",
          "NUMBER"},
-        {"by", 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)parse_order,
+        {"by", 0, 0, CLI_CALLBACK(parse_order),
          "their order: total (bits), peak (bits of the busiest second) or updates (updates per second); default total",
          "ORDER"},
-        {"budget", 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)parse_budget,
+        {"budget", 0, 0, CLI_CALLBACK(parse_budget),
          "exit with status 1 if one side of a connection, or a class of actors, sends more bytes in a second; may be "
          "repeated",
          "[CLASS=]BYTES"},

@@ -58,7 +58,7 @@ static void add_settings(GOptionGroup *group) {
     for (size_t i = 0; (row = ue_setting_row(i)) != NULL; i++) {
         g_autofree char *name = g_strdelimit(g_strdup(row->key), "_", '-');
         const GOptionEntry entries[] = {
-            {g_intern_string(name), 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)add_setting, row->description,
+            {g_intern_string(name), 0, 0, CLI_CALLBACK(add_setting), row->description,
              row->max == 0 ? "LIST" : "NUMBER"},
             {0},
         };

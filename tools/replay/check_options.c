@@ -51,13 +51,11 @@ static gboolean add_ignored(const char *option, const char *value, void *user, G
     return good;
 }
 
-#define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
-
 void replay_check_options_add(struct replay_check_options *check_options, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"side", 0, 0, CALLBACK(set_side), "sides to compare: client, server or both; default both",
+        {"side", 0, 0, CLI_CALLBACK(set_side), "sides to compare: client, server or both; default both",
          "client|server|both"},
-        {"ignore", 0, 0, CALLBACK(add_ignored), "differences that do not count, see below", "NAME[,NAME...]"},
+        {"ignore", 0, 0, CLI_CALLBACK(add_ignored), "differences that do not count, see below", "NAME[,NAME...]"},
         {0},
     };
     cli_add_options(context, "With --check:", entries, check_options);
