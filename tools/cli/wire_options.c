@@ -39,15 +39,6 @@ static gboolean parse_setting(const char *option, const char *value, void *user,
     return TRUE;
 }
 
-static gboolean parse_generation(const char *option, const char *value, void *user, GError **error) {
-    struct wire_options *options = user;
-    (void)option;
-    (void)error;
-    g_free(options->generation_name);
-    options->generation_name = g_strdup(value);
-    return TRUE;
-}
-
 static gboolean parse_profiles(const char *option, const char *value, void *user, GError **error) {
     struct wire_options *options = user;
     g_clear_pointer(&options->profiles, g_ptr_array_unref);
@@ -109,9 +100,9 @@ static void add_ports(GOptionGroup *group) {
     g_option_group_add_entries(group, entries);
 }
 
-static void add_fixed(GOptionGroup *group) {
+static void add_fixed(GOptionGroup *group, struct wire_options *options) {
     const GOptionEntry entries[] = {
-        {"generation", 0, 0, CLI_CALLBACK(parse_generation),
+        {"generation", 0, 0, G_OPTION_ARG_STRING, &options->generation_name,
          "auto (default), an engine release from 4.13 to 5.8, or a profile's name", "NAME"},
         {"profiles", 0, G_OPTION_FLAG_FILENAME, CLI_CALLBACK(parse_profiles),
          "INI file with profiles of modified generations: [NAME] base=4.18 ch_seq_bound=4096 server=ADDRESS:PORT",
@@ -142,7 +133,7 @@ static void add_settings(GOptionGroup *group) {
 static GOptionGroup *add_group(struct wire_options *options, GOptionContext *context) {
     GOptionGroup *group =
         g_option_group_new("wire", "Decoding:", "Show the options that control decoding", options, NULL);
-    add_fixed(group);
+    add_fixed(group, options);
     add_settings(group);
     g_option_context_add_group(context, group);
     return group;
