@@ -144,10 +144,6 @@ static bool parse_time(const char *text, double unit_ns, uint64_t *ns) {
     return good;
 }
 
-static bool parse_number(const char *text, uint64_t max, uint64_t *number) {
-    return cli_parse_number(text, max, number);
-}
-
 static bool parse_flag(const char *text, bool *flag) {
     *flag = strcmp(text, "true") == 0;
     return *flag || strcmp(text, "false") == 0;
@@ -181,8 +177,8 @@ static bool parse_bits(const char *text, uint32_t *bits) {
     g_auto(GStrv) ends = g_strsplit(text, "-", 2);
     uint64_t low = 0;
     uint64_t high = 0;
-    bool good = ends[0] != NULL && parse_number(ends[0], SIM_STREAM_BITS_MAX, &low) &&
-                parse_number(ends[1] != NULL ? ends[1] : ends[0], SIM_STREAM_BITS_MAX, &high) && low >= 1 &&
+    bool good = ends[0] != NULL && cli_parse_number(ends[0], SIM_STREAM_BITS_MAX, &low) &&
+                cli_parse_number(ends[1] != NULL ? ends[1] : ends[0], SIM_STREAM_BITS_MAX, &high) && low >= 1 &&
                 low <= high;
     bits[0] = (uint32_t)low;
     bits[1] = (uint32_t)high;
@@ -216,7 +212,7 @@ static bool parse_integer(const char *text, enum scenario_kind kind, void *to) {
                    : kind == SPEED ? INT32_MAX
                    : kind == COUNT ? UINT32_MAX
                                    : INT64_MAX;
-    bool good = parse_number(text, max, &number);
+    bool good = cli_parse_number(text, max, &number);
     switch (kind) {
     case SEQ: *(uint16_t *)to = (uint16_t)number; break;
     case SPEED: *(int32_t *)to = (int32_t)number; break;
