@@ -3,11 +3,10 @@
 
 #include "libcodec/observe/detection_evidence.h"
 
-/* Other bounds are no longer tried when so many more packets contradict them than those of the settings. */
+/* How many more packets contradict bounds than those of the settings, when they are no longer tried. */
 #define MISSES_MORE_MAX 4
 
-/* Whether a packet matches a candidate of a result with a variant. has_bunches: NULL, or receives whether it then has
-   bunches. */
+/* Whether a packet matches a candidate of a result with a variant. Then *has_bunches says whether it has bunches. */
 static bool matches(const struct ue_detection *detection, const struct ue_detection_result *result, unsigned variant,
                     enum ue_direction direction, const uint8_t *bytes, size_t size_bytes, bool *has_bunches) {
     struct ue_detection_result other = *result;

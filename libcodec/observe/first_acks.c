@@ -18,8 +18,8 @@ static void remove_at(struct ue_tracker_side *side, uint32_t place) {
             (side->unsure_count - place) * sizeof side->unsure_acks[0]);
 }
 
-/* Makes sure that there is memory for one more; the oldest is removed if there can be no more. Returns false when there
-   is none. */
+/* Makes sure that one more can be added; the oldest is removed if there can be no more. Returns false when there is no
+   memory. */
 static bool ensure_one(struct ue_tracker *tracker, struct ue_tracker_side *side) {
     uint32_t capacity = side->unsure_capacity, grown = capacity != 0 ? 2 * capacity : CAPACITY_MIN;
     bool is_full = side->unsure_count == capacity;

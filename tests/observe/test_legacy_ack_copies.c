@@ -26,12 +26,17 @@ static void send(unsigned side, int64_t id, int64_t first_ack, int64_t second_ac
     tracker_fixture_packet(&shared_fixture, side, id, 0, 0);
 }
 
-/* The client sends packets 10 to 13; packet 1 of the server acknowledges 10, and packet 2 acknowledges 11. */
-static void acknowledge_first_two(void) {
+/* The client sends packets 10 to 13; packet 1 of the server acknowledges 10. */
+static void acknowledge_first(void) {
     for (int64_t id = 10; id < 14; id++) {
         send(CLIENT, id, 0, 0);
     }
     send(SERVER, 1, 10, 0);
+}
+
+/* Then packet 2 acknowledges 11. */
+static void acknowledge_first_two(void) {
+    acknowledge_first();
     send(SERVER, 2, 11, 0);
 }
 
@@ -80,10 +85,7 @@ static void a_copy_after_a_lost_packet_with_a_later_ack_counts(void **state) {
 /* Packet 2 is missing, and may have acknowledged 11. The copies that follow the ack of 12 do not show that. */
 static void a_copy_does_not_show_that_the_first_one_arrived(void **state) {
     (void)state;
-    for (int64_t id = 10; id < 14; id++) {
-        send(CLIENT, id, 0, 0);
-    }
-    send(SERVER, 1, 10, 0);
+    acknowledge_first();
     send(SERVER, 3, 12, 11);
     send(CLIENT, 14, 1, 3);
     send(SERVER, 4, 13, 12);
@@ -92,10 +94,7 @@ static void a_copy_does_not_show_that_the_first_one_arrived(void **state) {
 
 /* Packet 2 is missing, and may have acknowledged 11 first. Packet 3 repeats that, and is lost. */
 static void lose_one_copy(int64_t arrived) {
-    for (int64_t id = 10; id < 14; id++) {
-        send(CLIENT, id, 0, 0);
-    }
-    send(SERVER, 1, 10, 0);
+    acknowledge_first();
     send(SERVER, 3, 11, 12);
     send(SERVER, 4, 12, 13);
     tracker_fixture_ack(&shared_fixture, 1);

@@ -387,9 +387,9 @@ void ue_findings_finish(struct ue_findings *findings, int64_t end_ns, const stru
 
 const struct ue_stream_course *ue_findings_course(const struct ue_findings *findings);
 
-/* The side that was silent until the end: of what it sent for the threshold of TIMEOUT before the other side's last
-   packet or its close, nothing was captured and nothing acknowledged; if the other side reports ConnectionTimeout, for
-   the threshold of SILENCE. -1: none, or its last packet was not read, which may close the connection. */
+/* The side that was silent until the end: no packet of it was captured or acknowledged in the time before the other
+   side's last packet or close that is the threshold of TIMEOUT, or of SILENCE if the other side reports
+   ConnectionTimeout. -1: none, or its last packet was not read, which may close the connection. */
 int ue_findings_gone_side(const struct ue_findings *findings);
 
 /* Whether the connection ended by a timeout: a side went silent, or the other side says that it received nothing from
