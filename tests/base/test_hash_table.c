@@ -73,7 +73,6 @@ static void run_operations(struct table_fixture *f, uint64_t hashes) {
 }
 
 static void what_is_inserted_is_found(void **state) {
-    (void)state;
     static struct table_fixture f;
     static const uint64_t hashes[] = {1, 10, 1000, 1000000};
     for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++) {
@@ -85,7 +84,6 @@ static void what_is_inserted_is_found(void **state) {
 }
 
 static void a_table_that_cannot_grow_still_works(void **state) {
-    (void)state;
     static struct table_fixture f;
     begin_table(&f, 1, BUCKETS_FIRST_BYTES);
     run_operations(&f, 1000000);
@@ -103,7 +101,6 @@ static void a_table_that_cannot_grow_still_works(void **state) {
 }
 
 static void nothing_is_inserted_without_memory(void **state) {
-    (void)state;
     static struct table_fixture f;
     begin_table(&f, 1, BUCKETS_FIRST_BYTES - 1);
     assert_null(ue_hash_table_find(&f.table, 5));
@@ -114,7 +111,6 @@ static void nothing_is_inserted_without_memory(void **state) {
 }
 
 static void a_cleared_table_can_be_used_again(void **state) {
-    (void)state;
     static struct table_fixture f;
     begin_table(&f, 1, SIZE_MAX);
     for (unsigned round = 0; round < 2; round++) {
@@ -128,7 +124,6 @@ static void a_cleared_table_can_be_used_again(void **state) {
 
 /* Every byte of a key of any length, and the length, matter; the same key has the same hash. */
 static void each_byte_of_a_key_changes_the_hash(void **state) {
-    (void)state;
     struct ue_hash_table table;
     uint8_t key[KEY_BYTES];
     const struct ue_allocator none = {0};
@@ -150,7 +145,6 @@ static void each_byte_of_a_key_changes_the_hash(void **state) {
 
 /* With another seed, keys fall into other buckets. */
 static void the_seed_changes_the_buckets(void **state) {
-    (void)state;
     struct ue_hash_table tables[2];
     const struct ue_allocator none = {0};
     unsigned equal = 0;
@@ -166,7 +160,6 @@ static void the_seed_changes_the_buckets(void **state) {
 
 /* Keys that differ in one byte only, at any place, fall into different buckets. */
 static void each_byte_of_a_key_changes_the_bucket(void **state) {
-    (void)state;
     struct ue_hash_table table;
     uint8_t key[KEY_BYTES];
     const struct ue_allocator none = {0};

@@ -44,7 +44,6 @@ static void check_list(const struct ue_list *list, const struct list_model *mode
 }
 
 static void any_operations_match_an_array(void **state) {
-    (void)state;
     struct rng rng = {1};
     struct list_model model = {.count = 0};
     struct ue_list list = {0};
@@ -73,7 +72,6 @@ static void any_operations_match_an_array(void **state) {
 }
 
 static void a_zeroed_list_is_empty(void **state) {
-    (void)state;
     const struct ue_list list = {0};
     assert_null(ue_list_first(&list));
 }

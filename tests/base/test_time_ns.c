@@ -40,7 +40,6 @@ static const struct {
 };
 
 static void only_the_sum_saturates(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
         assert_int_equal(ue_time_ns_from(sums[i].seconds, sums[i].nanoseconds), sums[i].time_ns);
     }
@@ -49,7 +48,6 @@ static void only_the_sum_saturates(void **state) {
 /* Seconds may move between the arguments. */
 static void equal_sums_are_equal(void **state) {
     struct rng rng = {1};
-    (void)state;
     for (int i = 0; i < 10000; i++) {
         int64_t time_ns = (int64_t)rng_next(&rng);
         int64_t moved_s = (int64_t)rng_below(&rng, 2 * MAX_S) - MAX_S;

@@ -53,7 +53,6 @@ void arbitrary_export(struct rng *rng, const struct ue_context *x, struct ue_obj
 /* ---- exports ---- */
 
 void arbitrary_exports(struct rng *rng, const struct ue_context *x, struct ue_exports *m) {
-    (void)x;
     m->has_rep_layout = rng_chance(rng, 50);
     m->count = (uint32_t)rng_boundary(rng, rng_chance(rng, 80) ? UE_EXPORTS_MAX : UINT32_MAX);
 }
@@ -162,7 +161,6 @@ void arbitrary_block(struct rng *rng, const struct ue_context *x, struct ue_bloc
 }
 
 void arbitrary_property(struct rng *rng, const struct ue_context *x, struct ue_property *m) {
-    (void)x;
     *m = (struct ue_property){.number = (uint32_t)rng_boundary(rng, UINT32_MAX)};
     if ((m->number != 0) != arbitrary_spoil(rng)) {
         m->value = arbitrary_view(rng, rng_boundary(rng, 400));
@@ -170,7 +168,6 @@ void arbitrary_property(struct rng *rng, const struct ue_context *x, struct ue_p
 }
 
 void arbitrary_call(struct rng *rng, const struct ue_context *x, struct ue_call *m) {
-    (void)x;
     *m = (struct ue_call){.index_bound = ARBITRARY_INDEX_BOUND,
                           .index = (uint32_t)rng_below(rng, ARBITRARY_INDEX_BOUND + arbitrary_spoil(rng)),
                           .payload = arbitrary_view(rng, rng_boundary(rng, 400))};

@@ -178,14 +178,12 @@ void laws_hold_L4(const struct law_part *part, uint64_t rounds) {
 }
 
 int laws_set_up(void **state) {
-    (void)state;
     law.rng = rng_seeded("laws");
     law.buffer = guarded_new(OUT_BYTES);
     return 0;
 }
 
 int laws_tear_down(void **state) {
-    (void)state;
     guarded_free(&law.buffer);
     return 0;
 }

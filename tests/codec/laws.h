@@ -43,7 +43,6 @@ int laws_tear_down(void **state);
         ran(op, c, x, (type *)m);                                                                                      \
     }                                                                                                                  \
     static bool equal_##name(const struct ue_context *x, const void *a, const void *b) {                               \
-        (void)x;                                                                                                       \
         return same((const type *)a, (const type *)b);                                                                 \
     }                                                                                                                  \
     _Static_assert(sizeof(type) <= LAWS_PART_BYTES, "LAWS_PART_BYTES is enough");                                      \
@@ -52,7 +51,6 @@ int laws_tear_down(void **state);
 /* Defines the test NAME_LAW. */
 #define LAW(name, law, rounds)                                                                                         \
     static void name##_##law(void **state) {                                                                           \
-        (void)state;                                                                                                   \
         laws_hold_##law(&part_##name, rounds);                                                                         \
     }
 

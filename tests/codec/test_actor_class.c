@@ -11,7 +11,6 @@
 #include <uerudp/actor_class.h>
 
 static void classes_from_archetypes(void **state) {
-    (void)state;
     static const struct {
         const char *path, *class_path, *name;
     } cases[] = {{"/Game/Crate.Default__Crate_C", "/Game/Crate.Crate_C", "Crate_C"},
@@ -29,7 +28,6 @@ static void classes_from_archetypes(void **state) {
 }
 
 static void what_does_not_fit_is_cut(void **state) {
-    (void)state;
     const char *path = "/Game/Crate.Default__Crate_C";
     const char *whole = "/Game/Crate.Crate_C";
     for (size_t size = 1; size < 32; size++) {

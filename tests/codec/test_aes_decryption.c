@@ -23,7 +23,6 @@ struct cipher_trace {
 };
 
 static void on_begin(void *user, enum ue_group group, size_t bit) {
-    (void)bit;
     ((struct cipher_trace *)user)->opened |= group == UE_GROUP_OPENED;
 }
 
@@ -147,17 +146,14 @@ static void check_handler(enum ue_handler handler, size_t terminators) {
 }
 
 static void opens_gcm(void **state) {
-    (void)state;
     check_handler(UE_HANDLER_AESGCM, 3);
 }
 
 static void opens_gcm_bytes(void **state) {
-    (void)state;
     check_handler(UE_HANDLER_AESGCM_BYTES, 2);
 }
 
 static void opens_ecb(void **state) {
-    (void)state;
     check_handler(UE_HANDLER_AES_ECB, 3);
 }
 
@@ -194,14 +190,12 @@ static void check_closing(enum ue_handler handler) {
 }
 
 static void closes(void **state) {
-    (void)state;
     check_closing(UE_HANDLER_AESGCM);
     check_closing(UE_HANDLER_AESGCM_BYTES);
     check_closing(UE_HANDLER_AES_ECB);
 }
 
 static void reads_key_files(void **state) {
-    (void)state;
     char path[] = "/tmp/uerudp_keys_XXXXXX";
     const char *problem = NULL;
     int descriptor = mkstemp(path);

@@ -65,7 +65,6 @@ static void assert_below(uint32_t value, uint32_t max) {
 }
 
 static void bounded_integers_follow_the_documented_loop(void **state) {
-    (void)state;
     const uint32_t exhaustive[] = {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 411, 1024, 8192, 8224, 10240, 16384};
     for (size_t i = 0; i < COUNT(exhaustive); i++) {
         for (uint32_t value = 0; value < exhaustive[i]; value++) {
@@ -81,7 +80,6 @@ static void bounded_integers_follow_the_documented_loop(void **state) {
 
 /* The table of protocol.md 2.3. */
 static void bounded_integers_have_the_documented_bits(void **state) {
-    (void)state;
     static const struct {
         uint32_t value, max;
         const char *bits;
@@ -117,7 +115,6 @@ static void bounded_integers_have_the_documented_bits(void **state) {
 }
 
 static void a_value_beyond_its_bound_is_refused(void **state) {
-    (void)state;
     struct written w;
     begin(&w);
     ue_layout_below(UE_ENCODE, &w.c, UE_F_BUNCH_CLOSE_REASON, ue_bound_of(15), 15);
@@ -130,7 +127,6 @@ static void a_value_beyond_its_bound_is_refused(void **state) {
 }
 
 static void packed_integers_have_the_documented_bytes(void **state) {
-    (void)state;
     static const struct {
         uint64_t value;
         const char *digits;
@@ -167,7 +163,6 @@ static void packed_integers_have_the_documented_bytes(void **state) {
 
 /* Packed integers that readers accept and senders never write (protocol.md 2.4). */
 static void needless_groups_are_read_and_noted(void **state) {
-    (void)state;
     static const struct {
         const char *digits;
         unsigned groups;
@@ -191,7 +186,6 @@ static void needless_groups_are_read_and_noted(void **state) {
 }
 
 static void values_follow_each_other_without_alignment(void **state) {
-    (void)state;
     struct written w;
     begin(&w);
     ue_cursor_write_bits(&w.c, 5, 3, ANY);
@@ -242,7 +236,6 @@ static void assert_text(const struct text_row *row) {
 
 /* protocol.md 2.5. */
 static void texts_of_both_widths(void **state) {
-    (void)state;
     static const struct text_row rows[] = {
         {"00000000", "", false, true},
         {"020000003000", "30", false, true},
@@ -257,7 +250,6 @@ static void texts_of_both_widths(void **state) {
 }
 
 static void texts_that_no_sender_writes_are_read_and_noted(void **state) {
-    (void)state;
     static const struct text_row rows[] = {
         {"03000000414243", "414243", false, false},    /* no NUL */
         {"0100000000", "", false, false},              /* only the NUL */
@@ -274,7 +266,6 @@ static void texts_that_no_sender_writes_are_read_and_noted(void **state) {
 }
 
 static void text_lengths_are_held_against_what_is_left(void **state) {
-    (void)state;
     static const char *const rows[] = {
         "0500000041424300", "fdffffff41000000", "00000080", "0000008000000000", "ffffff7f41", "ffffffff00",
     };
@@ -294,7 +285,6 @@ static void text_lengths_are_held_against_what_is_left(void **state) {
 }
 
 static void texts_that_cannot_be_written_are_refused(void **state) {
-    (void)state;
     const uint8_t units[4] = {'a', 0, 'b', 0};
     const struct ue_text rows[] = {{{units, 0, 7}, false}, {{units, 0, 8}, true}, {{units, 0, 0}, true}};
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -306,7 +296,6 @@ static void texts_that_cannot_be_written_are_refused(void **state) {
 }
 
 static void the_first_fault_stays_and_stops_the_cursor(void **state) {
-    (void)state;
     const uint8_t bytes[2] = {0xff, 0xff};
     struct ue_cursor c;
     ue_cursor_init_read(&c, bytes, 3, 16);
@@ -324,7 +313,6 @@ static void the_first_fault_stays_and_stops_the_cursor(void **state) {
 }
 
 static void a_full_output_is_a_fault_and_never_overrun(void **state) {
-    (void)state;
     struct guarded room = guarded_new(64);
     struct rng rng = rng_seeded("full");
     for (size_t size = 0; size <= 20; size++) {
@@ -348,7 +336,6 @@ static void a_full_output_is_a_fault_and_never_overrun(void **state) {
 }
 
 static void writing_continues_behind_bits_that_stay(void **state) {
-    (void)state;
     struct rng rng = rng_seeded("continue");
     for (int i = 0; i < 5000; i++) {
         uint8_t at_once[40] = {0};
@@ -373,7 +360,6 @@ static void writing_continues_behind_bits_that_stay(void **state) {
 }
 
 static void runs_of_bits_are_copied_at_any_place(void **state) {
-    (void)state;
     struct rng rng = rng_seeded("runs");
     for (int i = 0; i < 20000; i++) {
         struct written w;

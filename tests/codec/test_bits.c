@@ -15,7 +15,6 @@ static unsigned bit_at(const uint8_t *bytes, size_t bit) {
 }
 
 static void load_gives_every_run_and_reads_nothing_behind_it(void **state) {
-    (void)state;
     struct guarded room = guarded_new(64);
     struct rng rng = rng_seeded("load");
     uint8_t bytes[24];
@@ -37,7 +36,6 @@ static void load_gives_every_run_and_reads_nothing_behind_it(void **state) {
 
 /* Arithmetic on a null pointer is undefined: UBSan sees it. */
 static void copy_of_nothing_touches_no_pointer(void **state) {
-    (void)state;
     uint8_t byte = 0xa5;
     ue_bits_copy(&byte, 3, NULL, 0, 0);
     ue_bits_copy(NULL, 0, NULL, 0, 0);
@@ -46,7 +44,6 @@ static void copy_of_nothing_touches_no_pointer(void **state) {
 }
 
 static void copy_moves_the_run_and_nothing_else(void **state) {
-    (void)state;
     struct guarded from_room = guarded_new(64);
     struct guarded to_room = guarded_new(64);
     struct rng rng = rng_seeded("copy");
@@ -73,7 +70,6 @@ static void copy_moves_the_run_and_nothing_else(void **state) {
 }
 
 static void last_set_finds_the_highest_bit_of_a_range(void **state) {
-    (void)state;
     const uint8_t bytes[] = {0x00, 0x24, 0x00, 0x80};
     size_t bit = 0;
     assert_true(ue_bits_last_set(bytes, 0, 32, &bit));
@@ -90,7 +86,6 @@ static void last_set_finds_the_highest_bit_of_a_range(void **state) {
 }
 
 static void widths_and_masks(void **state) {
-    (void)state;
     const uint32_t widths[][2] = {{0, 0},   {1, 0},     {2, 1},      {3, 2},      {8, 3},          {15, 4},
                                   {411, 9}, {1024, 10}, {10240, 14}, {16384, 14}, {UINT32_MAX, 32}};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
@@ -102,7 +97,6 @@ static void widths_and_masks(void **state) {
 }
 
 static void views_are_read_copied_and_compared(void **state) {
-    (void)state;
     const uint8_t bytes[] = {0xb5, 0xff, 0x01, 0xb5, 0xff, 0x01};
     struct ue_view low = {bytes, 0, 17};
     struct ue_view high = {bytes, 24, 17};
@@ -124,7 +118,6 @@ static void views_are_read_copied_and_compared(void **state) {
 
 /* protocol.md 4.2: the length of a payload of three bytes, by its last byte. */
 static void comparing_sees_every_bit_and_reads_nothing_behind_the_views(void **state) {
-    (void)state;
     struct guarded rooms[] = {guarded_new(64), guarded_new(64)};
     struct rng rng = rng_seeded("equal");
     for (size_t bits = 1; bits <= 280; bits++) {
@@ -150,7 +143,6 @@ static void termination_bit_is_the_last_one_set(void **state) {
         uint8_t last_byte;
         size_t bits;
     } cases[] = {{0x80, 23}, {0x40, 22}, {0x60, 22}, {0x03, 17}, {0x01, 16}, {0xff, 23}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const uint8_t payload[] = {0xff, 0xff, cases[i].last_byte};
         size_t bits = 0;

@@ -44,7 +44,6 @@ static void assert_bunch(const struct ue_context *x, const struct ue_bunch *bunc
 
 /* The examples of protocol.md 19.8. */
 static void the_hello_of_5_0(void **state) {
-    (void)state;
     struct ue_context x = context("5.0", (struct ue_settings){0});
     struct ue_bunch b = {
         .control = true, .open = true, .reliable = true, .ch_seq = 4, NAMED(UE_NAME_CONTROL), DATA(80)};
@@ -52,7 +51,6 @@ static void the_hello_of_5_0(void **state) {
 }
 
 static void fragments_of_5_6(void **state) {
-    (void)state;
     struct ue_context x = context("5.6", (struct ue_settings){.max_packet_bytes = 1028});
     struct ue_bunch first = {.control = true,
                              .open = true,
@@ -78,7 +76,6 @@ static void fragments_of_5_6(void **state) {
 }
 
 static void closes(void **state) {
-    (void)state;
     struct ue_context x = context("5.4", (struct ue_settings){0});
     struct ue_bunch b = {
         .control = true, .close = true, .reliable = true, .ch_seq = 554, NAMED(UE_NAME_CONTROL), DATA(0)};
@@ -90,7 +87,6 @@ static void closes(void **state) {
 }
 
 static void the_hello_of_4_18(void **state) {
-    (void)state;
     struct ue_context x = context("4.18", (struct ue_settings){.ch_seq_bound = 4096});
     struct ue_bunch b = {
         .control = true, .open = true, .reliable = true, .ch_seq = 658, .ch_type = UE_CHANNEL_CONTROL, DATA(80)};
@@ -98,7 +94,6 @@ static void the_hello_of_4_18(void **state) {
 }
 
 static void generations_differ_as_documented(void **state) {
-    (void)state;
     struct ue_bunch b = {.control = true, .close = true, .dormant = true, .channel = 2048, DATA(1)};
     struct ue_context x = context("4.19", (struct ue_settings){0});
     assert_bunch(&x, &b, "0 1 0 1 1 0 0 0000000000010 0 0 0 1000000000000"); /* 13 bits of channel */
@@ -112,7 +107,6 @@ static void generations_differ_as_documented(void **state) {
 }
 
 static void names_may_be_texts(void **state) {
-    (void)state;
     static const uint8_t text[] = "Foo";
     struct ue_context x = context("5.4", (struct ue_settings){0});
     struct ue_bunch b = {.reliable = true,
@@ -137,7 +131,6 @@ static enum ue_status encode(const struct ue_context *x, struct ue_bunch b, enum
 }
 
 static void what_does_not_fit_is_refused_by_name(void **state) {
-    (void)state;
     struct ue_context x = context("5.4", (struct ue_settings){0});
     struct ue_context old = context("4.19", (struct ue_settings){0});
     struct ue_bunch plain = {.channel = 2};
@@ -164,7 +157,6 @@ static void what_does_not_fit_is_refused_by_name(void **state) {
 }
 
 static void channels_have_names(void **state) {
-    (void)state;
     struct ue_context x = context("5.4", (struct ue_settings){0});
     struct ue_context old = context("4.19", (struct ue_settings){0});
     struct ue_context replay = context("4.23", (struct ue_settings){.internal_ack = true});

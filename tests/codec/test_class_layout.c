@@ -29,7 +29,6 @@ static struct ue_context context_of(const char *generation) {
 }
 
 static void handles_count_from_the_oldest_ancestor(void **state) {
-    (void)state;
     assert_int_equal(ue_class_handle_count(&door), 6);
     assert_string_equal(ue_class_property_at(&door, 1)->name, "bHidden");
     assert_string_equal(ue_class_property_at(&door, 2)->name, "Owner");
@@ -41,7 +40,6 @@ static void handles_count_from_the_oldest_ancestor(void **state) {
 }
 
 static void functions_follow_the_properties_or_are_sorted_with_them(void **state) {
-    (void)state;
     struct ue_context x = context_of("5.5");
     assert_int_equal(ue_class_field_count(&door), 9);
     assert_int_equal(ue_class_field_index(&x, &door, &base_functions[0]), 2);
@@ -60,7 +58,6 @@ static void functions_follow_the_properties_or_are_sorted_with_them(void **state
 /* No checksum, handle 1 with a set bit, handle 4 with 1.0, the end: bits in wire order 0, 01000000, 1, 00010000,
    0x3f800000, 00000000. */
 static void properties_are_handles_and_values_without_lengths(void **state) {
-    (void)state;
     static const uint8_t expected[] = {0x04, 0x22, 0x00, 0x00, 0x00, 0xfe, 0x00};
     struct ue_context x = context_of("5.5");
     struct ue_fault fault;
@@ -85,7 +82,6 @@ static void properties_are_handles_and_values_without_lengths(void **state) {
 
 /* The index of ServerRing is 8 of 10: four bits. bLong has no presence bit, Times has. */
 static void calls_have_a_bounded_index_and_parameters_with_presence_bits(void **state) {
-    (void)state;
     struct ue_context x = context_of("5.5");
     struct ue_fault fault;
     uint8_t parameters[4] = {0}, bytes[8] = {0};
@@ -108,7 +104,6 @@ static void calls_have_a_bounded_index_and_parameters_with_presence_bits(void **
 }
 
 static void vectors_are_quantized_to_tenths(void **state) {
-    (void)state;
     static const char *const generations[] = {"4.18", "4.22", "4.24", "5.1", "5.8"};
     static const int32_t places[][3] = {{0, 0, 0},    {1, -1, 0}, {12345, -23, 885},
                                         {-1, -1, -1}, {-8, 7, 0}, {(1 << 22) - 1, -(1 << 22), 5}};
@@ -132,7 +127,6 @@ static void vectors_are_quantized_to_tenths(void **state) {
 
 /* The quantities of the longest quantized vector of an unit test elsewhere: 71 bits, components 20 bits and a sign. */
 static void exact_vectors_are_reals_where_the_generation_has_them(void **state) {
-    (void)state;
     static const struct {
         const char *generation;
         bool is_quantized;
@@ -150,7 +144,6 @@ static void exact_vectors_are_reals_where_the_generation_has_them(void **state) 
 }
 
 static void only_player_controllers_have_class_data(void **state) {
-    (void)state;
     static const struct ue_class player = {.path = "/Game/Player.Player_C", .is_player_controller = true};
     struct ue_context x = context_of("5.5");
     assert_int_equal(ue_class_spawn_bits(&x, &player), 8);
@@ -160,7 +153,6 @@ static void only_player_controllers_have_class_data(void **state) {
 }
 
 static void a_known_packed_vector_decodes(void **state) {
-    (void)state;
     static const uint8_t bytes[] = {0xb4, 0xc5, 0x5c, 0xef, 0x81, 0x33, 0x76, 0x33, 0x3f};
     struct ue_context x = context_of("4.18");
     struct ue_value read = {.type = UE_VALUE_VECTOR};

@@ -44,7 +44,6 @@ static void begin(const char *release, const struct ue_settings *settings) {
 }
 
 static void on_field(void *user, const struct ue_record *record) {
-    (void)user;
     struct content_record *kept = &fixture.records[fixture.count++];
     assert_true(fixture.count < RECORDS_MAX);
     *kept = (struct content_record){record->field, record->generated, record->bits, record->number, 0, ""};
@@ -58,7 +57,6 @@ static void on_field(void *user, const struct ue_record *record) {
 
 static const char *path_of(void *user, uint64_t guid) {
     static char path[20];
-    (void)user;
     snprintf(path, sizeof path, "/Game/%u", (unsigned)guid);
     return guid % 5 == 0 ? NULL : path;
 }
@@ -115,7 +113,6 @@ static struct ue_actor_spawn spawned(void) {
 }
 
 static void known_ids_have_paths(void **state) {
-    (void)state;
     begin("5.1", NULL);
     struct ue_actor_spawn actor = spawned();
     put_actor(&actor);
@@ -128,7 +125,6 @@ static void known_ids_have_paths(void **state) {
 }
 
 static void vectors_and_rotation_are_numbers(void **state) {
-    (void)state;
     begin("5.1", NULL);
     struct ue_actor_spawn actor = spawned();
     actor.location = (struct ue_vector){true, true, 11, true, {1005, (uint64_t)-201 & 2047, 70}};
@@ -156,7 +152,6 @@ static void put_classed(const uint8_t *data, unsigned bits) {
 
 /* Player controllers add 8, 40 or 72 bits: the length with which the blocks end with the message. */
 static void bits_of_the_class_are_found_by_trial(void **state) {
-    (void)state;
     static const uint8_t payload[] = {0x5a, 0xa5};
     static const uint8_t data[] = {0xfd, 1, 2, 3, 4, 5, 6, 7, 8};
     for (size_t i = 0; i < RECENT_RELEASES; i++) {
@@ -189,7 +184,6 @@ static void block_of(uint64_t guid, unsigned bits, uint8_t bytes[9]) {
 /* 72 bits of class data. With 0 or 8 bits of class data the message decodes to blocks about guid 0, or about ids that
    were never exported, and ends with a block. */
 static void what_ends_with_the_message_and_is_impossible_is_no_fit(void **state) {
-    (void)state;
     static const uint8_t payload[] = {0x5a, 0xa5};
     static const uint64_t guids[] = {0, 35};
     for (size_t i = 0; i < 4 * RECENT_RELEASES; i++) {
@@ -212,7 +206,6 @@ static void what_ends_with_the_message_and_is_impossible_is_no_fit(void **state)
 
 /* When every interpretation is impossible, the spawn data is reported and the rest is opaque. */
 static void impossible_blocks_are_opaque(void **state) {
-    (void)state;
     for (size_t i = 0; i < RECENT_RELEASES; i++) {
         begin(recent_releases[i], NULL);
         put_actor(&(struct ue_actor_spawn){
@@ -229,7 +222,6 @@ static void impossible_blocks_are_opaque(void **state) {
 
 /* Sub-objects that were exported, are new, or were exported before the capture began: none of these is class data. */
 static void ordinary_actors_have_no_class_data(void **state) {
-    (void)state;
     static const uint8_t payload[16] = {0x5a};
     const struct ue_block blocks[] = {
         {.object = reference(7), .stably_named = true, .has_payload = true, .payload = {payload, 0, 21}},
@@ -262,7 +254,6 @@ static void ordinary_actors_have_no_class_data(void **state) {
 
 /* A client's block about a sub-object has only its id: the other members must not be read. */
 static void clients_say_no_more_than_the_id(void **state) {
-    (void)state;
     static const uint8_t payload[4] = {0x5a};
     begin("4.25", NULL);
     fixture.x.direction = UE_CLIENT_TO_SERVER;
@@ -275,7 +266,6 @@ static void clients_say_no_more_than_the_id(void **state) {
 
 /* 5.0 belongs to generation 4.25, but has its own format of vectors. */
 static void the_release_is_found_by_trial(void **state) {
-    (void)state;
     static const uint8_t payload[] = {0x5a};
     const struct ue_settings as_5_0 = {.netver = 23};
     struct ue_actor_spawn actor = spawned();
@@ -299,7 +289,6 @@ static void the_release_is_found_by_trial(void **state) {
 
 /* Index 94 of 7 bits with 24 bits, then index 3 with none. */
 static void fields_are_told_where_one_length_fits(void **state) {
-    (void)state;
     uint8_t payload[8] = {0};
     const struct ue_call calls[] = {{1 << 7, 94, {(const uint8_t *)"abc", 0, 24}}, {1 << 7, 3, {payload, 0, 0}}};
     struct ue_fault fault;
@@ -317,7 +306,6 @@ static void fields_are_told_where_one_length_fits(void **state) {
 }
 
 static void fields_are_not_told_where_two_lengths_fit(void **state) {
-    (void)state;
     /* An index of 8 bits without payload, or an index of 1 bit with a payload of 7 bits: both decode the same zero
        bits. */
     static const uint8_t payload[] = {0x1c, 0x00};
@@ -329,7 +317,6 @@ static void fields_are_not_told_where_two_lengths_fit(void **state) {
 }
 
 static void live_properties_show_their_first_handle(void **state) {
-    (void)state;
     static const uint8_t payload[] = {0x5c, 0xff, 0x00, 0x00}; /* 0, handle 46, values, 8 zeros */
     begin("5.4", NULL);
     put_payload(true, payload, 26);
@@ -344,7 +331,6 @@ static void live_properties_show_their_first_handle(void **state) {
 }
 
 static void what_is_behind_a_fault_is_opaque(void **state) {
-    (void)state;
     static const uint8_t payload[] = {0x5a};
     begin("5.1", NULL);
     put_payload(false, payload, 8);
@@ -358,7 +344,6 @@ static void what_is_behind_a_fault_is_opaque(void **state) {
 }
 
 static void what_is_not_known_is_opaque(void **state) {
-    (void)state;
     static const enum ue_content_kind kinds[] = {UE_CONTENT_UNKNOWN, UE_CONTENT_DATA_STREAM};
     for (size_t i = 0; i < 2; i++) {
         begin("5.5", NULL);
@@ -390,7 +375,6 @@ static bool has_exports_of(bool has_rep_layout, uint32_t count) {
 }
 
 static void absurd_counts_of_exports_are_refused(void **state) {
-    (void)state;
     assert_true(has_exports_of(false, UE_EXPORTS_MAX));
     assert_false(has_exports_of(false, UE_EXPORTS_MAX + 1));
     assert_true(has_exports_of(true, UE_FIELD_EXPORTS_MAX));
@@ -399,7 +383,6 @@ static void absurd_counts_of_exports_are_refused(void **state) {
 }
 
 static void custom_exports_are_opaque(void **state) {
-    (void)state;
     const struct ue_trace trace = {.field = on_field};
     struct ue_fault fault;
     begin("5.5", NULL);
@@ -412,7 +395,6 @@ static void custom_exports_are_opaque(void **state) {
 
 /* 20,000 blocks, or one payload of half a million bits: each is decoded at most once for every length of an index. */
 static void hostile_messages_take_linear_time(void **state) {
-    (void)state;
     static uint8_t bytes[65536];
     struct content_tally tally = {0};
     begin("5.4", NULL);
@@ -432,7 +414,6 @@ static void hostile_messages_take_linear_time(void **state) {
 
 /* 32,767 ids that must be mapped, then 13,700 blocks about the sub-object of the last of these ids. */
 static void the_list_of_mapped_ids_is_not_searched_for_every_block(void **state) {
-    (void)state;
     enum { IDS = 32767, FILLER = 0x02, KNOWN = 0x06 }; /* packed: ids 1 and 3 */
     static uint8_t bytes[65536];
     const struct ue_trace trace = {0};

@@ -78,7 +78,6 @@ static void assert_exact(const struct content_tally *t, unsigned opens, unsigned
 }
 
 static void test_shooter_game(void **state) {
-    (void)state;
     struct content_tally t = tally_replay("replay-shootergame-ue423.json", 11);
     print("ShooterGame 4.23", &t);
     assert_exact(&t, 36, 1076);
@@ -86,7 +85,6 @@ static void test_shooter_game(void **state) {
 }
 
 static void test_fortnite(void **state) {
-    (void)state;
     struct content_tally t = tally_replay("replay-fortnite-demoframes.json", 13);
     print("Fortnite 11", &t);
     assert_exact(&t, 15, 149);
@@ -129,7 +127,6 @@ static struct content_tally tally_capture(const char *name, const struct ue_sett
 
 /* A game whose ids have 128 bits. */
 static void test_fixed_ids(void **state) {
-    (void)state;
     const struct ue_settings settings = {
         .magic_bits = 32, .max_packet_bytes = 1028, .extra_bits = 48, .guid_bits = 128};
     struct content_tally t = tally_capture("aoc-ue56-firebolt.pcap", &settings);
@@ -138,7 +135,6 @@ static void test_fixed_ids(void **state) {
 }
 
 static void test_5_4(void **state) {
-    (void)state;
     struct content_tally t = tally_capture("supervive-ue54.pcap", &(struct ue_settings){0});
     print("5.4", &t);
     assert_exact(&t, 0, 2);

@@ -270,7 +270,6 @@ static void check_actor_vector(const json_t *vector, struct ue_view data) {
 }
 
 static void test_actors_and_voice(void **state) {
-    (void)state;
     json_t *file = load("bunch-actor-synthetic.json");
     size_t n;
     const json_t *vector;
@@ -287,7 +286,6 @@ static void test_actors_and_voice(void **state) {
 
 /* Objects of export sections, in whole bytes. */
 static void test_exports(void **state) {
-    (void)state;
     json_t *file = load("bunch-guid-exports.json");
     size_t n, objects = 0;
     const json_t *vector;
@@ -402,23 +400,19 @@ static void check_replay(const json_t *vector, const uint8_t *bytes, size_t size
 
 static void check_game(const json_t *vector, const uint8_t *bytes, size_t size) {
     const struct ue_settings settings = {.max_packet_bytes = 1028, .guid_bits = 128};
-    (void)size;
     begin_message(vector, "5.5", &settings, (struct ue_view){0});
     check_bunches(vector, bytes, (size_t)json_number_value(json_object_get(vector, "bits")));
 }
 
 static void test_replays(void **state) {
-    (void)state;
     for_each_packet("bunch-replay.json", check_replay);
 }
 
 static void test_fixed_ids(void **state) {
-    (void)state;
     for_each_packet("bunch-partial.json", check_game);
 }
 
 static int report(void **state) {
-    (void)state;
     printf("%u values compared\n", compared);
     return compared < 900;
 }

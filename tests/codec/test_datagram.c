@@ -39,7 +39,6 @@ static void assert_at(enum ue_field field, size_t bit, size_t bits, uint64_t num
 }
 
 static void the_worked_decode(void **state) {
-    (void)state;
     struct ue_context x = context_of("5.0", UE_CLIENT_TO_SERVER);
     const struct ue_datagram *d = decode(&x, HELLO);
     assert_int_equal(shared_roundtrip->result.fault.status, UE_OK);
@@ -62,7 +61,6 @@ static void the_worked_decode(void **state) {
 }
 
 static void header_only_packets(void **state) {
-    (void)state;
     struct ue_context x = context_of("5.0", UE_CLIENT_TO_SERVER);
     const struct ue_datagram *d = decode(&x, "c0831b8d030000000c");
     assert_true(d->item_count == 0 && d->packet.seq == 12707 && d->packet.ack == 7198 && d->packet.history[0] == 1);
@@ -82,7 +80,6 @@ static void assert_fault(const char *release, const char *digits, enum ue_status
 }
 
 static void damage_is_named(void **state) {
-    (void)state;
     assert_fault("5.0", "", UE_E_TRUNCATED, UE_F_TERMINATOR);
     assert_fault("5.0", "00", UE_E_TERMINATOR, UE_F_TERMINATOR);
     assert_fault("5.0", "c0831b8d0300000000", UE_E_TERMINATOR, UE_F_TERMINATOR); /* a zero last byte */
@@ -93,7 +90,6 @@ static void damage_is_named(void **state) {
 }
 
 static void zeros_above_the_inner_terminator_are_tolerated(void **state) {
-    (void)state;
     struct ue_context x = context_of("4.20", UE_CLIENT_TO_SERVER);
     decode(&x, "d08704"); /* two zeros between the terminators */
     assert_int_equal(shared_roundtrip->result.fault.status, UE_OK);
@@ -102,7 +98,6 @@ static void zeros_above_the_inner_terminator_are_tolerated(void **state) {
 
 /* A fault inside a control message does not affect the datagram. */
 static void an_unknown_message_is_opaque(void **state) {
-    (void)state;
     static const uint8_t data[] = {0x09, 0x63, 0xaa, 0xbb}; /* Join, then an unknown type */
     struct ue_context x = context_of("5.0", UE_CLIENT_TO_SERVER);
     struct ue_item item = {.bunch = {.data = {data, 0, 32}}};
@@ -123,7 +118,6 @@ static void an_unknown_message_is_opaque(void **state) {
 
 /* The sequences that a packet is the first to report. */
 static void acks_are_reported_once(void **state) {
-    (void)state;
     struct ue_context x = context_of("5.0", UE_SERVER_TO_CLIENT);
     struct ue_datagram d = {.packet = {.seq = 5, .ack = 3, .history_words = 1, .history = {0x2d}}}; /* 101101 */
     struct ue_packet_ids packet_ids = {
@@ -183,7 +177,6 @@ static size_t reports_behind(uint16_t skipped, uint16_t *oldest) {
 
 /* The history covers 256 packets from where it begins, unless the skip is implausible. */
 static void a_history_reset_tells_of_what_it_skips(void **state) {
-    (void)state;
     static const struct {
         uint16_t skipped, count;
     } cases[] = {{0, 256}, {300, 556}, {1023, 1279}, {1024, 256}, {5000, 256}};
@@ -195,7 +188,6 @@ static void a_history_reset_tells_of_what_it_skips(void **state) {
 }
 
 static void too_many_items_and_too_little_room_are_told(void **state) {
-    (void)state;
     struct ue_context x = context_of("5.0", UE_CLIENT_TO_SERVER);
     struct ue_decode_result result;
     struct ue_datagram none = {.item_capacity = 0};
@@ -210,7 +202,6 @@ static void too_many_items_and_too_little_room_are_told(void **state) {
 }
 
 static void replay_packets_have_neither_prefix_nor_header(void **state) {
-    (void)state;
     struct ue_settings settings = {.internal_ack = true};
     struct ue_context x;
     ue_context_init(&x, ue_profile_find("4.23"), &settings);

@@ -189,24 +189,20 @@ static bool try_decode(size_t row) {
 /* ---- laws ---- */
 
 static void pieces_encode_to_the_same_bytes(void **state) {
-    (void)state;
     law_rounds_run("encode in steps", ROUNDS, ACCEPTED_MIN, try_encode);
 }
 
 static void pieces_decode_to_the_same_fields_and_faults(void **state) {
-    (void)state;
     law_rounds_run("decode in steps", ROUNDS, ACCEPTED_MIN, try_decode);
 }
 
 static int set_up(void **state) {
-    (void)state;
     law.rng = rng_seeded("laws of pieces");
     law.buffer = guarded_new(BYTES_MAX);
     return 0;
 }
 
 static int tear_down(void **state) {
-    (void)state;
     guarded_free(&law.buffer);
     return 0;
 }

@@ -18,7 +18,6 @@ static bool is_dotted_key(const char *name) {
 }
 
 static void every_row_is_complete_and_found_by_its_name(void **state) {
-    (void)state;
     for (int i = 1; i < UE_FIELD_COUNT; i++) {
         const struct ue_field_row *row = ue_field_row((enum ue_field)i);
         assert_true(is_dotted_key(row->name));
@@ -130,7 +129,6 @@ static const char *const published[] = {"magic",
                                         "control.beacon_join.type"};
 
 static void the_published_names_are_there(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
         if (ue_field_find(published[i]) == UE_F_NONE) {
             fail_msg("no field %s", published[i]);
@@ -139,7 +137,6 @@ static void the_published_names_are_there(void **state) {
 }
 
 static void values_have_names(void **state) {
-    (void)state;
     assert_string_equal(ue_values_name(UE_VALUES_HANDSHAKE_TYPE, 5), "RestartResponse");
     assert_string_equal(ue_values_name(UE_VALUES_CLOSE_REASON, 3), "Relevancy");
     assert_string_equal(ue_values_name(UE_VALUES_CHANNEL_TYPE, 4), "Voice");
@@ -156,7 +153,6 @@ static void values_have_names(void **state) {
 }
 
 static void statuses_have_texts_and_names(void **state) {
-    (void)state;
     for (int i = UE_OK; i <= UE_E_FULL; i++) {
         assert_string_not_equal(ue_status_text((enum ue_status)i), "unknown status");
         assert_string_not_equal(ue_status_name((enum ue_status)i), "unknown");

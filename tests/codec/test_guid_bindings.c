@@ -15,14 +15,12 @@ static struct ue_guid_binding *bindings;
 static uint32_t count;
 
 static int set_up(void **state) {
-    (void)state;
     bindings = calloc(COUNT + 1, sizeof *bindings);
     count = 0;
     return bindings == NULL;
 }
 
 static int tear_down(void **state) {
-    (void)state;
     free(bindings);
     return 0;
 }
@@ -75,7 +73,6 @@ static unsigned log2_of(uint32_t number) {
 }
 
 static void nothing_is_found_of_nothing(void **state) {
-    (void)state;
     assert_int_equal(ue_guid_bindings_find(bindings, 0, 9), 0);
     assert_int_equal(ue_guid_bindings_find(bindings, 7, 9), 0);
     uint32_t index = tell(7, 9);
@@ -88,7 +85,6 @@ static void nothing_is_found_of_nothing(void **state) {
 
 /* Ids of engines: consecutive, even for spawned objects, odd for loaded ones. */
 static void ids_in_a_row_make_a_shallow_tree(void **state) {
-    (void)state;
     for (uint64_t id = 1; id <= COUNT; id++) {
         tell(id, 1);
     }
@@ -112,7 +108,6 @@ static uint64_t with_one_bit_more(uint64_t n) {
 }
 
 static void no_ids_make_a_deep_tree(void **state) {
-    (void)state;
     static uint64_t (*const families[])(uint64_t) = {with_equal_low_bits, with_equal_hash, with_one_bit_more};
     assert_int_equal(with_equal_hash(5) * UINT64_C(0x9e3779b97f4a7c15), 5);
     for (size_t family = 0; family < sizeof families / sizeof *families; family++) {
@@ -129,7 +124,6 @@ static void no_ids_make_a_deep_tree(void **state) {
 
 /* Every third frame binds the id twice. */
 static void an_id_told_often_is_found_in_few_steps(void **state) {
-    (void)state;
     for (uint32_t n = 1; n <= COUNT; n++) {
         tell(4, (uint64_t)(n / 2) * 3);
         assert_true(jumps_of(count) <= 2 * log2_of(n) + 2);

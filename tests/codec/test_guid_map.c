@@ -44,7 +44,6 @@ struct guid_map_fixture {
 static struct guid_map_fixture *fixture;
 
 static int set_up(void **state) {
-    (void)state;
     fixture = calloc(1, sizeof *fixture);
     fixture->pool.left = SIZE_MAX;
     fixture->map = ue_guid_map_new(&(struct ue_allocator){pool_resize, &fixture->pool});
@@ -54,7 +53,6 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-    (void)state;
     ue_guid_map_free(fixture->map);
     size_t blocks = fixture->pool.blocks;
     free(fixture);
@@ -109,7 +107,6 @@ static void assert_path(uint64_t id, uint64_t frame, const char *expected) {
 }
 
 static void outer_objects_come_first(void **state) {
-    (void)state;
     static const uint64_t ids[] = {9, 7, 5, 3};
     static const char *const names[] = {"Door", "PersistentLevel", "Entry", "/Game/Maps/Entry"};
     begin_exports(1);
@@ -125,7 +122,6 @@ static void outer_objects_come_first(void **state) {
 
 /* Later objects refer to a known outer object by its id alone. */
 static void an_outer_without_path_is_looked_up(void **state) {
-    (void)state;
     tell(3, "/Game/Maps/Entry", 1);
     struct ue_object object = {.count = 2};
     object.links[0] = (struct ue_object_link){.guid.number = 5,
@@ -140,7 +136,6 @@ static void an_outer_without_path_is_looked_up(void **state) {
 }
 
 static void a_telling_counts_from_its_frame_on(void **state) {
-    (void)state;
     tell(4, "First", 10);
     tell(4, "Second", 20);
     assert_path(4, 9, "");
@@ -151,7 +146,6 @@ static void a_telling_counts_from_its_frame_on(void **state) {
 }
 
 static void what_is_repeated_takes_no_memory(void **state) {
-    (void)state;
     for (uint64_t frame = 1; frame < 10000; frame++) {
         tell(4, "Repeated", frame);
     }
@@ -163,7 +157,6 @@ static void what_is_repeated_takes_no_memory(void **state) {
 }
 
 static void a_message_assigns_an_id(void **state) {
-    (void)state;
     struct ue_message message = {.type = UE_MESSAGE_NET_GUID_ASSIGN, .param_count = 2};
     struct ue_fault fault;
     message.params[UE_NET_GUID_ASSIGN_GUID].number = 21;
@@ -177,7 +170,6 @@ static void a_message_assigns_an_id(void **state) {
 }
 
 static void what_comes_before_a_fault_is_learned(void **state) {
-    (void)state;
     static const uint64_t ids[] = {8, 10};
     static const char *const names[] = {"Told", "Cut"};
     begin_exports(2);
@@ -191,7 +183,6 @@ static void what_comes_before_a_fault_is_learned(void **state) {
 
 /* Forged: objects that are outer objects of each other. */
 static void a_circle_ends(void **state) {
-    (void)state;
     for (uint64_t id = 2; id <= 4; id += 2) {
         struct ue_object object = {.count = 2};
         object.links[0] = (struct ue_object_link){.guid.number = id, .flags = UE_EXPORT_HAS_PATH, .name = text_of("a")};
@@ -204,7 +195,6 @@ static void a_circle_ends(void **state) {
 }
 
 static void a_path_is_cut_at_a_character(void **state) {
-    (void)state;
     static uint8_t units[2 * 700];
     for (size_t i = 0; i < sizeof units; i += 2) {
         units[i] = 0xac;
@@ -226,7 +216,6 @@ static void a_path_is_cut_at_a_character(void **state) {
 
 /* A flood of names stays below the limit, and earlier bindings remain. */
 static void memory_is_bounded(void **state) {
-    (void)state;
     char name[500];
     memset(name, 'n', sizeof name);
     for (uint64_t id = 2; id < 80000; id += 2) {
@@ -240,7 +229,6 @@ static void memory_is_bounded(void **state) {
 }
 
 static void without_memory_nothing_is_learned(void **state) {
-    (void)state;
     for (size_t calls = 0; calls < 5; calls++) {
         struct limited_allocator pool = {.left = calls};
         const struct ue_allocator memory = {pool_resize, &pool};
@@ -260,7 +248,6 @@ static void without_memory_nothing_is_learned(void **state) {
 
 /* There is no memory for more names: those that were learned stay, and later ones are learned again when there is. */
 static void names_stay_when_no_more_fit(void **state) {
-    (void)state;
     enum { NAMES = 400 };
     char name[16];
     uint64_t refused = 0;
@@ -281,7 +268,6 @@ static void names_stay_when_no_more_fit(void **state) {
 }
 
 static void fixed_ids_go_by_their_first_bits(void **state) {
-    (void)state;
     static const uint8_t rest[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     fixture->x.settings.guid_bits = 128;
     struct ue_object object = {.count = 2};

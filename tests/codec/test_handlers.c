@@ -40,7 +40,6 @@ static const uint8_t content[8] = {0xc3, 1, 2, 3, 4, 5, 6, 7};
 
 /* protocol.md 13. */
 static void clear_content_has_one_bit_for_each_component(void **state) {
-    (void)state;
     struct ue_context x = chain(UE_HANDLER_AESGCM, UE_HANDLER_OODLE);
     assert_handlers(&x, &(struct ue_handlers){0}, "00", 2);
     x = chain(UE_HANDLER_DTLS, UE_HANDLER_AES_ECB);
@@ -50,7 +49,6 @@ static void clear_content_has_one_bit_for_each_component(void **state) {
 }
 
 static void sealed_content_is_opaque(void **state) {
-    (void)state;
     struct ue_context x = chain(UE_HANDLER_AESGCM, UE_HANDLER_OODLE);
     struct ue_handlers m = {.is_opaque = true, .opaque = {content, 0, 64}};
     m.components[0] = (struct ue_handler_bits){.encrypted = true, .iv = {1}, .tag = {2}};
@@ -66,7 +64,6 @@ static void sealed_content_is_opaque(void **state) {
 }
 
 static void compressed_content_tells_its_size(void **state) {
-    (void)state;
     struct ue_context x = chain(UE_HANDLER_OODLE, UE_HANDLER_NONE);
     struct ue_handlers m = {.is_opaque = true, .opaque = {content, 0, 16}};
     m.components[0] = (struct ue_handler_bits){.compressed = true, .decompressed_bytes = 1};
@@ -76,7 +73,6 @@ static void compressed_content_tells_its_size(void **state) {
 }
 
 static void the_reliability_handler_has_two_packed_numbers(void **state) {
-    (void)state;
     struct ue_context x = chain(UE_HANDLER_RELIABILITY, UE_HANDLER_NONE);
     struct ue_handlers m = {0};
     m.components[0] = (struct ue_handler_bits){.reliability_ack = 3, .reliability_id = 300};
@@ -92,7 +88,6 @@ static enum ue_status encode(const struct ue_context *x, struct ue_handlers m) {
 }
 
 static void what_has_no_place_is_refused(void **state) {
-    (void)state;
     struct ue_context x = chain(UE_HANDLER_AESGCM, UE_HANDLER_NONE);
     struct ue_handlers m = {0};
     m.components[0].iv[3] = 1; /* not encrypted */

@@ -24,7 +24,6 @@ static const struct ue_handshake *decode(const char *release, enum ue_direction 
 
 /* Messages of other implementations (protocol.md 19.8). */
 static void layout_c_challenge(void **state) {
-    (void)state;
     const struct ue_handshake *h =
         decode("5.0", UE_SERVER_TO_CLIENT, "0500000000006000f2e0d68bdd86eb2ad70993e7104492e09b21d2300d");
     assert_int_equal(h->type, UE_HANDSHAKE_CHALLENGE);
@@ -34,7 +33,6 @@ static void layout_c_challenge(void **state) {
 }
 
 static void version_3_challenge(void **state) {
-    (void)state;
     const struct ue_handshake *h = decode("5.1", UE_SERVER_TO_CLIENT,
                                           "a6808100000558abee0000000000000c401edc7ab1db705de53a61f21c8248127c33441aa6"
                                           "0000000000000000000001");
@@ -47,7 +45,6 @@ static void version_3_challenge(void **state) {
 }
 
 static void layout_a_initial(void **state) {
-    (void)state;
     const struct ue_handshake *h =
         decode("4.18", UE_CLIENT_TO_SERVER, "01000000000000000000000000000000000000000000000004");
     assert_int_equal(h->type, UE_HANDSHAKE_INITIAL);
@@ -55,7 +52,6 @@ static void layout_a_initial(void **state) {
 }
 
 static void a_restart_request_is_two_bits(void **state) {
-    (void)state;
     const struct ue_handshake *h = decode("4.25", UE_SERVER_TO_CLIENT, "07");
     assert_int_equal(h->type, UE_HANDSHAKE_RESTART_REQUEST);
     assert_true(h->restart && !h->has_body);
@@ -63,7 +59,6 @@ static void a_restart_request_is_two_bits(void **state) {
 
 /* Sizes of protocol.md 5.2 to 5.4, in bits before the terminator, without the random tail. */
 static void every_type_has_its_documented_size(void **state) {
-    (void)state;
     static const struct {
         const char *release;
         enum ue_handshake_type type;
@@ -100,7 +95,6 @@ static void every_type_has_its_documented_size(void **state) {
 }
 
 static void contents_without_a_type_are_refused(void **state) {
-    (void)state;
     static const struct {
         enum ue_direction direction;
         double seconds;
@@ -125,7 +119,6 @@ static void contents_without_a_type_are_refused(void **state) {
 
 /* protocol.md 5.7. */
 static void cookies_give_the_first_sequences(void **state) {
-    (void)state;
     uint8_t cookie[UE_COOKIE_BYTES];
     hex_read(COOKIE, cookie, sizeof cookie);
     struct ue_sequences first = ue_cookie_sequences(cookie);
@@ -136,7 +129,6 @@ static void cookies_give_the_first_sequences(void **state) {
 }
 
 static void sequences_are_shown_where_they_begin_a_connection(void **state) {
-    (void)state;
     decode("5.0", UE_SERVER_TO_CLIENT, "0500000000006000f2e0d68bdd86eb2ad70993e7104492e09b21d2300d");
     bool seen = false;
     for (size_t i = 0; i < shared_roundtrip->recorder.count; i++) {

@@ -15,7 +15,6 @@
 #define HEX "000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1E1F"
 
 static void rows_are_checked(void **state) {
-    (void)state;
     static const struct {
         struct ue_key_row row;
         bool is_key;

@@ -95,17 +95,14 @@ static bool try_bytes(size_t row) {
 }
 
 static void what_decodes_encodes_to_the_same_bytes(void **state) {
-    (void)state;
     law_rounds_run("L1 datagram", ROUNDS, ACCEPTED_MIN, try_bytes);
 }
 
 static void what_encodes_decodes_to_an_equal_structure(void **state) {
-    (void)state;
     law_rounds_run("L2 datagram", ROUNDS, ACCEPTED_MIN, try_struct);
 }
 
 static int set_up(void **state) {
-    (void)state;
     law.rng = rng_seeded("laws of datagrams");
     law.buffer = guarded_new(BYTES_MAX);
     law.roundtrip = roundtrip_new();
@@ -113,7 +110,6 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-    (void)state;
     guarded_free(&law.buffer);
     roundtrip_free(law.roundtrip);
     return 0;

@@ -26,7 +26,6 @@ struct sample {
 /* One layout for each word. */
 #define WORD(name, ...)                                                                                                \
     UE_INLINE void name##_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct sample *m) {   \
-        (void)x;                                                                                                       \
         __VA_ARGS__;                                                                                                   \
     }                                                                                                                  \
     static void name##_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct sample *m) {         \
@@ -41,7 +40,6 @@ struct sample {
 
 static void element(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field) {
     uint64_t value = 0;
-    (void)x;
     ue_layout_packed(op, c, field, 10, value);
 }
 
@@ -132,7 +130,6 @@ static void fail_at(layout_run *run, const char *bits, struct sample m, enum ue_
 }
 
 static void on_field(void *user, const struct ue_record *record) {
-    (void)user;
     assert_true(record_count < COUNT(records));
     records[record_count++] = *record;
 }
@@ -163,7 +160,6 @@ static struct sample of_bits(size_t bits) {
 }
 
 static void views_have_the_length_that_the_layout_says(void **state) {
-    (void)state;
     struct sample m = {0};
     encode(view_run, of_bits(12), "111111111111");
     refuse(view_run, of_bits(11), UE_E_RANGE, UE_F_PACKET_EXTRA);
@@ -177,7 +173,6 @@ static void views_have_the_length_that_the_layout_says(void **state) {
 }
 
 static void views_after_their_length(void **state) {
-    (void)state;
     struct sample m = {0};
     encode(view_below_run, of_bits(3), "1100111");
     refuse(view_below_run, of_bits(16), UE_E_RANGE, UE_F_BUNCH_DATA_BITS);
@@ -193,7 +188,6 @@ static void views_after_their_length(void **state) {
 }
 
 static void elements_after_their_number(void **state) {
-    (void)state;
     struct sample m = {0};
     encode(counted_run, of_bits(8), "1000000011111111");
     refuse(counted_run, of_bits(9), UE_E_RANGE, UE_F_CONTROL_UNIQUE_ID_BYTES);
@@ -205,7 +199,6 @@ static void elements_after_their_number(void **state) {
 }
 
 static void elements_of_any_size(void **state) {
-    (void)state;
     static const uint8_t ids[] = {2, 3, 4};
     struct sample m = {.count = 2, .view = {ids, 0, 24}};
     encode(elements_run, m, "010000001100000000100000");
@@ -221,7 +214,6 @@ static void elements_of_any_size(void **state) {
 }
 
 static void integers_of_more_than_64_bits(void **state) {
-    (void)state;
     const char *bits = "100000000000000000000000000000000000000000000000000000000000000011111111";
     struct sample m = {.wide = 1, .view = {ones, 0, 8}};
     encode(wide_run, m, bits);
@@ -232,7 +224,6 @@ static void integers_of_more_than_64_bits(void **state) {
 }
 
 static void arrays_are_zero_after_the_last_element(void **state) {
-    (void)state;
     struct sample m = {.count = 1, .array = {1}};
     encode(uints_run, m, "10000000");
     m.array[1] = 1;
@@ -244,7 +235,6 @@ static void arrays_are_zero_after_the_last_element(void **state) {
 }
 
 static void values_that_differ_from_their_bits(void **state) {
-    (void)state;
     struct sample m = {.number = 5};
     encode(shown_run, m, "10100000");
     trace(shown_run, "10100000", m);
@@ -265,7 +255,6 @@ static void values_that_differ_from_their_bits(void **state) {
 }
 
 static void presence_by_the_bits_left(void **state) {
-    (void)state;
     struct sample m = {.flag = true, .number = 3};
     encode(more_run, m, "1100");
     refuse(more_run, (struct sample){.number = 3}, UE_E_ABSENT, UE_F_PACKET_SEQ);
@@ -279,7 +268,6 @@ static void presence_by_the_bits_left(void **state) {
 }
 
 static void parts_that_a_flag_announces(void **state) {
-    (void)state;
     struct sample m = {.text.wide = true};
     refuse(text_if_run, m, UE_E_ABSENT, UE_F_BUNCH_NAME_TEXT);
     refuse(text_if_run, of_bits(0), UE_OK, UE_F_NONE);
@@ -295,7 +283,6 @@ static void parts_that_a_flag_announces(void **state) {
 }
 
 static void bits_ahead_and_the_end(void **state) {
-    (void)state;
     struct sample m = {0};
     struct ue_cursor c = decode(ahead_run, "11000000", &m);
     assert_true(m.flag && m.number == 3 && ue_cursor_left(&c) == 0);
@@ -306,7 +293,6 @@ static void bits_ahead_and_the_end(void **state) {
 }
 
 static void terminators_end_what_precedes_them(void **state) {
-    (void)state;
     struct sample m = {.number = 5};
     encode(until_run, m, "1010100");
     assert_true(decode(until_run, "0100100", &m).canonical && m.number == 2);
@@ -319,7 +305,6 @@ static void terminators_end_what_precedes_them(void **state) {
 }
 
 static void derived_fields_are_only_reported(void **state) {
-    (void)state;
     struct sample m = {.number = 1};
     encode(generated_run, m, "1000");
     trace(generated_run, "1000", m);
@@ -340,7 +325,6 @@ static void on_end(void *user, enum ue_group group, size_t bit, const void *stru
 }
 
 static void a_group_ends_with_its_structure(void **state) {
-    (void)state;
     const uint8_t bytes[] = {0x0d};
     unsigned number = 0;
     const struct ue_trace sink = {.end = on_end, .user = &number};

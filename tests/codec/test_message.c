@@ -41,7 +41,6 @@ static void assert_text(struct ue_text text, const char *expected) {
 }
 
 static void hello_grew_twice(void **state) {
-    (void)state;
     struct ue_message m = read_back("4.16", "000178563412");
     assert_int_equal(m.param_count, 2);
     assert_true(m.params[UE_HELLO_LITTLE_ENDIAN].number == 1);
@@ -57,7 +56,6 @@ static void hello_grew_twice(void **state) {
 }
 
 static void login_has_the_unique_id_of_its_time(void **state) {
-    (void)state;
     struct ue_message m = read_back("5.0", "05 020000003000 03000000 3f6100 08 03000000 496400 050000004e554c4c00");
     assert_int_equal(m.type, UE_MESSAGE_LOGIN);
     assert_text(m.params[UE_LOGIN_URL].text, "?a");
@@ -72,7 +70,6 @@ static void login_has_the_unique_id_of_its_time(void **state) {
 }
 
 static void unique_ids_in_every_form(void **state) {
-    (void)state;
     assert_int_equal(read_back("5.1", "0a 00000000 03").unique_id.flags, 3); /* none */
     struct ue_message m = read_back("5.1", "0a 00000000 11 03 a1b2c3");      /* encoded */
     assert_int_equal(m.unique_id.bytes.bits, 24);
@@ -98,7 +95,6 @@ static void read_fault(const char *release, const char *digits, enum ue_status s
 
 /* Formats that are not known stay undecoded. */
 static void forms_that_are_not_known(void **state) {
-    (void)state;
     assert_true(read_back("5.1", "16 00 34").params[UE_DESTRUCTION_INFO_GUID].number == 26);
     read_fault("5.1", "16 00 02 01 00 02000000 5800", UE_E_TYPE, 24); /* id 1: a name would follow */
     struct ue_message m = read_back("5.8", "1b a51234");
@@ -107,7 +103,6 @@ static void forms_that_are_not_known(void **state) {
 }
 
 static void numbers_guids_and_arrays(void **state) {
-    (void)state;
     assert_true(read_back("5.0", "04 a0860100").params[UE_NETSPEED_RATE].number == 100000);
     assert_true(read_back("5.0", "0f ffffffff").params[UE_PC_SWAP_CHILD_INDEX].number == UINT32_MAX);
     assert_int_equal(read_back("5.0", "0c 000102030405060708090a0b0c0d0e0f").params[UE_SKIP_GUID].text.units.bits, 128);
@@ -130,7 +125,6 @@ static enum ue_status decode(const char *release, const char *digits, struct ue_
 }
 
 static void damage_is_named(void **state) {
-    (void)state;
     struct ue_fault fault;
     assert_int_equal(decode("5.0", "07", &fault), UE_E_TYPE); /* unassigned */
     assert_true(fault.field == UE_F_CONTROL_TYPE && fault.bit == 0);
@@ -143,13 +137,11 @@ static void damage_is_named(void **state) {
 }
 
 static void trailing_parameters_may_be_missing(void **state) {
-    (void)state;
     assert_int_equal(read_back("5.1", "02 07000000").param_count, 1); /* a beacon's Upgrade */
     assert_int_equal(read_back("5.0", "01 02000000 6d00").param_count, 1);
 }
 
 static void what_does_not_fit_is_refused(void **state) {
-    (void)state;
     struct ue_context x = context("5.0");
     uint8_t bytes[64];
     struct ue_fault fault;

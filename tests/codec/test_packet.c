@@ -35,7 +35,6 @@ static void assert_packet(const struct ue_context *x, const struct ue_packet *pa
 
 /* 0xbc5a8040 of protocol.md 19.8. */
 static void the_first_word_packs_sequence_ack_and_count(void **state) {
-    (void)state;
     struct ue_context x = context_of("5.0", UE_CLIENT_TO_SERVER);
     struct ue_packet m = {.seq = 12054, .ack = 10244, .history_words = 1};
     uint8_t bytes[64];
@@ -50,7 +49,6 @@ static void the_first_word_packs_sequence_ack_and_count(void **state) {
 
 /* Sizes of protocol.md 7: 1, 12 or 20 bits from 4.25 on, 9 or 17 before. */
 static void packet_info_in_every_form(void **state) {
-    (void)state;
     struct ue_packet m = {.history_words = 1};
     struct ue_context client = context_of("4.25", UE_CLIENT_TO_SERVER);
     struct ue_context server = context_of("4.25", UE_SERVER_TO_CLIENT);
@@ -72,7 +70,6 @@ static void packet_info_in_every_form(void **state) {
 }
 
 static void the_history_sequence_of_5_8(void **state) {
-    (void)state;
     struct ue_context x = context_of("5.8", UE_CLIENT_TO_SERVER);
     struct ue_packet m = {.seq = 1, .history_words = 1, .acked_history_seq = 0x8001};
     assert_packet(&x, &m, 64 + 16 + 1, "10000000000000010");
@@ -86,7 +83,6 @@ static void the_history_sequence_of_5_8(void **state) {
 
 /* Word counts 9 to 15 are never sent: eight words are read, and the header is not canonical. */
 static void a_count_beyond_eight_is_not_canonical(void **state) {
-    (void)state;
     for (unsigned nibble = 0; nibble < 16; nibble++) {
         struct ue_context x = context_of("5.4", UE_CLIENT_TO_SERVER);
         uint8_t bytes[64] = {(uint8_t)nibble};
@@ -101,14 +97,12 @@ static void a_count_beyond_eight_is_not_canonical(void **state) {
 }
 
 static void a_legacy_packet_has_only_an_id(void **state) {
-    (void)state;
     struct ue_context x = context_of("4.18", UE_CLIENT_TO_SERVER);
     assert_packet(&x, &(struct ue_packet){.seq = 354}, 14, "01000110100000");
 }
 
 /* 24 bits, and 8 more for the server's frame time. */
 static void legacy_acks(void **state) {
-    (void)state;
     static const struct {
         enum ue_direction direction;
         struct ue_ack ack;
@@ -136,7 +130,6 @@ static void legacy_acks(void **state) {
 }
 
 static void what_does_not_fit_is_refused(void **state) {
-    (void)state;
     uint8_t bytes[64];
     size_t bits;
     struct ue_context x = context_of("4.25", UE_CLIENT_TO_SERVER);

@@ -33,7 +33,6 @@ static void assert_prefix(const char *release, const struct ue_settings *setting
 
 /* protocol.md 4.1. */
 static void widths_follow_generation_and_settings(void **state) {
-    (void)state;
     struct ue_settings stock = {0};
     struct ue_settings magic = {.magic_bits = 4};
     struct ue_settings wrapped = {.skip_bytes = 1, .magic_bits = 3};
@@ -49,7 +48,6 @@ static void widths_follow_generation_and_settings(void **state) {
 
 /* 0x500C7696 travels as bytes 96 76 0c 50. */
 static void a_long_magic_header_is_little_endian(void **state) {
-    (void)state;
     struct ue_settings settings = {.magic_bits = 32};
     struct ue_context x;
     struct ue_cursor c;
@@ -72,7 +70,6 @@ static enum ue_status refused(const struct ue_settings *settings, const char *re
 }
 
 static void what_has_no_place_is_refused(void **state) {
-    (void)state;
     struct ue_settings stock = {0};
     struct ue_settings wrapped = {.skip_bytes = 2, .magic_bits = 3};
     assert_int_equal(refused(&stock, "4.25", (struct ue_prefix){.session_id = 1}), UE_E_ABSENT);

@@ -189,7 +189,6 @@ static void assert_capture(const struct realdata_row *row, int server_side) {
 }
 
 static void every_capture_decodes_to_its_last_bit(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (read_file(rows[i].name)) {
             read_datagrams();
@@ -201,7 +200,6 @@ static void every_capture_decodes_to_its_last_bit(void **state) {
 
 /* Without ports. */
 static void the_server_is_never_mistaken(void **state) {
-    (void)state;
     unsigned learned = 0, flows = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!read_file(rows[i].name)) {

@@ -9,7 +9,6 @@
 #include <uerudp/seq.h>
 
 static void difference_is_the_nearest_way_round(void **state) {
-    (void)state;
     assert_int_equal(ue_seq_difference(5, 3, 16384), 2);
     assert_int_equal(ue_seq_difference(3, 5, 16384), -2);
     assert_int_equal(ue_seq_difference(2, 16383, 16384), 3);
@@ -23,7 +22,6 @@ static void difference_is_the_nearest_way_round(void **state) {
 
 /* protocol.md 15: a > b iff 0 < (a - b) mod 16384 < 8192. */
 static void newer_is_as_the_receiver_rule_says(void **state) {
-    (void)state;
     for (uint32_t a = 0; a < UE_PACKET_SEQ_MAX; a += 7) {
         for (uint32_t b = 0; b < UE_PACKET_SEQ_MAX; b += 61) {
             uint32_t ahead = (a - b) & (UE_PACKET_SEQ_MAX - 1);
@@ -33,7 +31,6 @@ static void newer_is_as_the_receiver_rule_says(void **state) {
 }
 
 static void expansion_gives_the_nearest_full_number(void **state) {
-    (void)state;
     assert_true(ue_seq_expand(5, 16380, 16384) == 16389); /* protocol.md 15 */
     assert_true(ue_seq_expand(16380, 16389, 16384) == 16380);
     assert_true(ue_seq_expand(16383, 0, 16384) == -1);
@@ -56,14 +53,12 @@ static void expansion_is_that_of_reliable_bunches(void **state) {
         int64_t full;
     } cases[] = {{0, 1023, 1024},  {1, 1023, 1025},  {5, 1000, 1029},   {1023, 1024, 1023}, {1022, 1023, 1022},
                  {490, 1000, 490}, {488, 1000, 488}, {487, 1000, 1511}, {791, 790, 791}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(ue_seq_expand(cases[i].wire, cases[i].reference, 1024), cases[i].full);
     }
 }
 
 static void what_comes_before_the_first_turn_is_called_as_on_the_wire(void **state) {
-    (void)state;
     assert_int_equal(ue_seq_display(0), 0);
     assert_int_equal(ue_seq_display(16384), 16384);
     assert_int_equal(ue_seq_display(-1), 16383);

@@ -13,7 +13,6 @@ static void set(struct ue_settings *settings, const char *key, const char *value
 }
 
 static void every_key_reaches_its_member(void **state) {
-    (void)state;
     struct ue_settings s = {0};
     set(&s, "magic_bits", "32");
     set(&s, "magic", "0x500C7696");
@@ -54,7 +53,6 @@ static void every_key_reaches_its_member(void **state) {
 }
 
 static void a_bad_value_is_refused_and_changes_nothing(void **state) {
-    (void)state;
     static const char *const pairs[][2] = {
         {"magic_bits", "33"},
         {"magic_bits", ""},
@@ -90,7 +88,6 @@ static void a_bad_value_is_refused_and_changes_nothing(void **state) {
 }
 
 static void rows_name_the_keys(void **state) {
-    (void)state;
     size_t count = 0;
     for (const struct ue_setting_row *row; (row = ue_setting_row(count)) != NULL; count++) {
         struct ue_settings settings = {0};

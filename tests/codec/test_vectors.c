@@ -211,7 +211,6 @@ struct plaintext {
 
 static bool give_plaintext(void *user, const struct ue_ciphertext *sealed, struct ue_plaintext *opened) {
     const struct plaintext *known = user;
-    (void)sealed;
     *opened = (struct ue_plaintext){known->bytes, known->size, "that of the vector"};
     return true;
 }
@@ -440,12 +439,10 @@ static void check_messages(const json_t *vector) {
 /* ---- the tests ---- */
 
 static void handshakes(void **state) {
-    (void)state;
     for_each_vector("handshake.json", check_handshake, 37, 76);
 }
 
 static void sequences_of_cookies(void **state) {
-    (void)state;
     if (!recordings_have_shared("cookie_examples")) {
         skip();
     }
@@ -468,47 +465,38 @@ static void sequences_of_cookies(void **state) {
 }
 
 static void modern_packets(void **state) {
-    (void)state;
     for_each_vector("packet-modern.json", check_modern, 9, 34);
 }
 
 static void legacy_packets(void **state) {
-    (void)state;
     for_each_vector("packet-legacy.json", check_legacy, 6, 12);
 }
 
 static void handler_framing(void **state) {
-    (void)state;
     for_each_vector("packet-handlers.json", check_handlers, 8, 12);
 }
 
 static void control_bunches(void **state) {
-    (void)state;
     for_each_vector("bunch-control.json", check_control, 0, 12);
 }
 
 static void control_messages(void **state) {
-    (void)state;
     for_each_vector("bunch-control-synthetic.json", check_messages, 0, 35);
 }
 
 static void partial_bunches(void **state) {
-    (void)state;
     for_each_vector("bunch-partial.json", check_partial, 0, 8);
 }
 
 static void partial_chains(void **state) {
-    (void)state;
     for_each_vector("bunch-partial.json", check_chain, 0, 8);
 }
 
 static void replay_packets(void **state) {
-    (void)state;
     for_each_vector("bunch-replay.json", check_replay, 0, 17);
 }
 
 static void every_bunch_header(void **state) {
-    (void)state;
     for_each_vector("bunch-synthetic.json", check_bunch, 0, 32);
 }
 
@@ -519,12 +507,10 @@ static void check_network_version(const json_t *vector) {
 }
 
 static void network_versions(void **state) {
-    (void)state;
     for_each_vector("network-version.json", check_network_version, 0, 3);
 }
 
 static int set_up(void **state) {
-    (void)state;
     round_trip = roundtrip_new();
     room = guarded_new(ROUNDTRIP_BYTES);
     names_file = json_load_file("tests/reference/names.json", 0, NULL);
@@ -532,7 +518,6 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-    (void)state;
     json_decref(names_file);
     guarded_free(&room);
     roundtrip_free(round_trip);

@@ -181,7 +181,6 @@ static void primitives(void **state) {
     json_t *vectors = vectors_load("bits.json", "vectors", 0);
     size_t n;
     const json_t *vector;
-    (void)state;
     json_array_foreach(vectors, n, vector) {
         check(vector);
     }

@@ -133,7 +133,6 @@ static void talk(void) {
 }
 
 static void peers_without_login_shake_hands_and_talk(void **state) {
-    (void)state;
     for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
         init_peers(ue_profile_at(i)->name, 0);
         ue_conn_connect(peers.conns[UE_ROLE_CLIENT], peers.now_ns);
@@ -144,7 +143,6 @@ static void peers_without_login_shake_hands_and_talk(void **state) {
 }
 
 static void peers_without_login_and_handshake_talk(void **state) {
-    (void)state;
     for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
         init_peers(ue_profile_at(i)->name, 0);
         ue_conn_adopt(peers.conns[UE_ROLE_CLIENT], peers.now_ns, 500, 100);
@@ -157,7 +155,6 @@ static void peers_without_login_and_handshake_talk(void **state) {
 
 /* The newest version of the generation unless the configuration says otherwise. */
 static void the_configuration_has_the_handshake_versions(void **state) {
-    (void)state;
     static const struct {
         char release[8];
         uint8_t max;
@@ -192,7 +189,6 @@ static const char *login_name(int value) {
 }
 
 static void every_value_has_a_name_of_its_own(void **state) {
-    (void)state;
     static const struct {
         const char *(*name)(int value);
         int last;

@@ -35,18 +35,13 @@ static struct {
 } fixture;
 
 static void on_finding(void *user, const struct ue_finding *finding) {
-    (void)user;
     assert_true(fixture.count < FOUND_MAX);
     fixture.found[fixture.count++] = *finding;
 }
 
-static void on_wait(void *user, const struct ue_channel_wait *wait) {
-    (void)user;
-    (void)wait;
-}
+static void on_wait(void *user, const struct ue_channel_wait *wait) {}
 
 static void on_round_trip(void *user, int64_t acked_ns, int64_t rtt_ns) {
-    (void)user;
     size_t length = strlen(fixture.round_trips), size = sizeof fixture.round_trips - length;
     int added = snprintf(fixture.round_trips + length, size, "%" PRId64 ":%" PRId64 " ", acked_ns / UE_NS_PER_MS,
                          rtt_ns / UE_NS_PER_MS);
@@ -58,7 +53,6 @@ const char *findings_fixture_round_trips(void) {
 }
 
 int findings_fixture_set_up(void **state) {
-    (void)state;
     memset(&fixture, 0, sizeof fixture);
     counting_allocator_init(&fixture.memory, 4 << 20);
     fixture.context.ch_seq_bound = 1024;
@@ -73,7 +67,6 @@ int findings_fixture_set_up(void **state) {
 }
 
 int findings_fixture_tear_down(void **state) {
-    (void)state;
     ue_findings_free(fixture.findings);
     return fixture.memory.blocks == 0 ? 0 : -1;
 }

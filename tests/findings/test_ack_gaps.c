@@ -44,13 +44,11 @@ static void expect_no_gap(void) {
 }
 
 static void test_ack_gap(void **state) {
-    (void)state;
     acknowledge_late(500);
     expect_gap(500, 500, 4);
 }
 
 static void test_acks_in_time(void **state) {
-    (void)state;
     acknowledge_late(499);
     expect_no_gap();
 }
@@ -73,7 +71,6 @@ static size_t last_gaps(void) {
 }
 
 static void test_gap_until_the_end(void **state) {
-    (void)state;
     acknowledge_no_more(500);
     findings_fixture_finish(2000, false);
     const struct ue_finding *gap = findings_fixture_find(UE_FINDING_LAST_ACK_GAP);
@@ -84,14 +81,12 @@ static void test_gap_until_the_end(void **state) {
 }
 
 static void test_short_gap_until_the_end(void **state) {
-    (void)state;
     acknowledge_no_more(499);
     findings_fixture_finish(2000, false);
     assert_int_equal(0, last_gaps());
 }
 
 static void test_gap_until_a_close(void **state) {
-    (void)state;
     acknowledge_no_more(500);
     findings_fixture_finish(2000, true);
     assert_int_equal(1, last_gaps());
@@ -99,7 +94,6 @@ static void test_gap_until_a_close(void **state) {
 
 /* Both sides send until the end, and the last report is not old. */
 static void test_acks_until_the_end(void **state) {
-    (void)state;
     acknowledge_no_more(400);
     findings_fixture_packet(450, SERVER, 4);
     findings_fixture_nak(2, 3);
@@ -117,7 +111,6 @@ static void keep_sending(void) {
 
 /* Everything is reported: nothing waits. */
 static void test_nothing_waits_at_the_end(void **state) {
-    (void)state;
     client_sends();
     findings_fixture_packet(100, SERVER, 1);
     findings_fixture_ack(1, 1, 100);
@@ -127,7 +120,6 @@ static void test_nothing_waits_at_the_end(void **state) {
 
 /* The server's later packets are missing, or cannot be read: they may have a report. */
 static void test_unread_end(void **state) {
-    (void)state;
     acknowledge_no_more(400);
     findings_fixture_opaque(890, SERVER);
     findings_fixture_finish(2000, false);
@@ -136,7 +128,6 @@ static void test_unread_end(void **state) {
 
 /* Up to 4.21 the report of a packet may come after that of a later one. */
 static void test_report_of_an_older_packet(void **state) {
-    (void)state;
     client_sends();
     findings_fixture_packet(10, CLIENT, 2);
     findings_fixture_packet(20, CLIENT, 3);
@@ -151,7 +142,6 @@ static void test_report_of_an_older_packet(void **state) {
 
 /* The report of an older packet leaves those that wait. */
 static void test_packets_that_wait_after_an_older_report(void **state) {
-    (void)state;
     client_sends();
     for (int64_t id = 2; id <= 5; id++) {
         findings_fixture_packet(id, CLIENT, id);
@@ -178,7 +168,6 @@ static void send_next(int64_t ms) {
 
 /* When the packets before the damaged one are reported, nothing waits. */
 static void test_damaged_sequence(void **state) {
-    (void)state;
     client_sends();
     send_damaged(10);
     send_next(20);
@@ -192,7 +181,6 @@ static void test_damaged_sequence(void **state) {
 
 /* Nothing waits for the report of the damaged one. */
 static void test_damaged_sequence_waits_for_nothing(void **state) {
-    (void)state;
     client_sends();
     findings_fixture_packet(10, SERVER, 1);
     findings_fixture_ack(1, 1, 10);
@@ -208,7 +196,6 @@ static void test_damaged_sequence_waits_for_nothing(void **state) {
 
 /* The server was silent for long, and not the way to it dead. */
 static void test_silence_before_the_end(void **state) {
-    (void)state;
     acknowledge_no_more(300);
     findings_fixture_packet(900, SERVER, 4);
     findings_fixture_finish(2000, false);
@@ -218,7 +205,6 @@ static void test_silence_before_the_end(void **state) {
 /* ---- a server that did not keep sending ---- */
 
 static void test_silence_in_a_gap(void **state) {
-    (void)state;
     client_sends();
     findings_fixture_packet(10, SERVER, 1);
     findings_fixture_packet(20, SERVER, 2);
@@ -228,7 +214,6 @@ static void test_silence_in_a_gap(void **state) {
 
 /* In one half of the gap it sends packets, in the other it is silent. */
 static void test_short_silence_in_a_long_gap(void **state) {
-    (void)state;
     client_sends();
     for (int64_t id = 1; id <= 4; id++) {
         findings_fixture_packet(id * 100, SERVER, id);
@@ -256,7 +241,6 @@ static void send_until_lost(int64_t lost) {
 
 /* The packet after the missing one has the report, which may have been in the missing one, too. */
 static void test_missing_packet_that_may_report(void **state) {
-    (void)state;
     begin_history();
     send_until_lost(5);
     server_reports(600, 6);
@@ -264,7 +248,6 @@ static void test_missing_packet_that_may_report(void **state) {
 }
 
 static void test_missing_packet_that_may_report_late(void **state) {
-    (void)state;
     begin_history();
     send_until_lost(6);
     server_reports(700, 7);
@@ -273,7 +256,6 @@ static void test_missing_packet_that_may_report_late(void **state) {
 
 /* The packet after the missing one has no report: the missing one had none. */
 static void test_missing_packet_without_report(void **state) {
-    (void)state;
     begin_history();
     send_until_lost(3);
     for (int64_t id = 4; id <= 6; id++) {
@@ -285,7 +267,6 @@ static void test_missing_packet_without_report(void **state) {
 
 /* Up to 4.21 the packet after the missing one need not have its acks. */
 static void test_legacy_missing_packet(void **state) {
-    (void)state;
     send_until_lost(3);
     for (int64_t id = 4; id <= 8; id++) {
         findings_fixture_packet(id * 100, SERVER, id);
@@ -295,7 +276,6 @@ static void test_legacy_missing_packet(void **state) {
 }
 
 static void test_legacy_missing_packet_amid(void **state) {
-    (void)state;
     send_until_lost(4);
     for (int64_t id = 5; id <= 7; id++) {
         findings_fixture_packet(id * 100, SERVER, id);
@@ -348,7 +328,6 @@ static void test_ack_before_its_packet(void **state) {
 
 /* An encrypted packet among others may have a report. */
 static void test_opaque_packet(void **state) {
-    (void)state;
     begin_history();
     client_sends();
     for (int64_t id = 1; id <= 5; id++) {
@@ -361,7 +340,6 @@ static void test_opaque_packet(void **state) {
 
 /* The clock is set back between the encrypted packet and the report. */
 static void test_clock_set_back(void **state) {
-    (void)state;
     begin_history();
     client_sends();
     for (int64_t id = 1; id <= 7; id++) {
@@ -374,7 +352,6 @@ static void test_clock_set_back(void **state) {
 
 /* A packet that comes late was reported before, and waits for nothing. */
 static void test_late_packet_waits_for_nothing(void **state) {
-    (void)state;
     begin_history();
     uint64_t frame = findings_fixture_packet(0, CLIENT, 2);
     findings_fixture_packet(10, SERVER, 1);

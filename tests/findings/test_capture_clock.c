@@ -18,7 +18,6 @@ static void step_to(int64_t ms) {
 }
 
 static void test_set_back(void **state) {
-    (void)state;
     step_to(1010);
     const struct ue_finding *set_back = findings_fixture_expect(UE_FINDING_SET_BACK);
     assert_int_equal(1000 * MS, set_back->values[UE_VALUE_SPAN].at_least);
@@ -38,13 +37,11 @@ static void be_silent(int64_t step_ms) {
 }
 
 static void test_set_back_in_a_silence(void **state) {
-    (void)state;
     be_silent(10000);
     findings_fixture_expect(UE_FINDING_SET_BACK);
 }
 
 static void test_silence(void **state) {
-    (void)state;
     be_silent(0);
     findings_fixture_expect(UE_FINDING_UNCLOCKED_SILENCE);
 }
@@ -77,18 +74,15 @@ static void expect_unknown_delay(int64_t step_ms) {
 }
 
 static void test_set_back_in_a_delay(void **state) {
-    (void)state;
     expect_unknown_delay(10000);
 }
 
 /* By less than is a finding itself. */
 static void test_small_step_in_a_delay(void **state) {
-    (void)state;
     expect_unknown_delay(400);
 }
 
 static void test_delay(void **state) {
-    (void)state;
     char text[UE_FINDING_TEXT_BYTES];
     const struct ue_finding *delay = lose_twice(0);
     assert_true(ue_finding_is_span_known(delay));
@@ -101,7 +95,6 @@ static void test_delay(void **state) {
 
 /* Several queues of a network card. */
 static void test_out_of_order(void **state) {
-    (void)state;
     step_to(1011);
     findings_fixture_expect_none();
 }
@@ -131,14 +124,12 @@ static void pause_between(int64_t lost) {
 
 /* No packet is missing: the clock may have been set by 30 s. */
 static void test_set_forward(void **state) {
-    (void)state;
     pause_between(0);
     findings_fixture_expect(UE_FINDING_PAUSE);
 }
 
 /* A side sends five packets a second at least. */
 static void test_capture_stopped(void **state) {
-    (void)state;
     pause_between(150);
     assert_int_equal(1, findings_fixture_count(UE_FINDING_LOST_SILENCE));
     assert_int_equal(1, findings_fixture_count(UE_FINDING_STALL));
@@ -146,7 +137,6 @@ static void test_capture_stopped(void **state) {
 
 /* The clock is set right after the handshake, when only the client has sent a packet. */
 static void test_set_forward_after_the_handshake(void **state) {
-    (void)state;
     findings_fixture_handshake(0, CLIENT, UE_HANDSHAKE_RESPONSE);
     findings_fixture_handshake(100, SERVER, UE_HANDSHAKE_ACK);
     findings_fixture_packet(110, CLIENT, 1);
@@ -159,7 +149,6 @@ static void test_set_forward_after_the_handshake(void **state) {
 
 /* The server is gone; the clock is set while the client goes on. */
 static void test_set_forward_in_a_silence(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     for (int64_t ms = 10; ms <= 2010; ms += 200) {
         findings_fixture_packet(ms < 1500 ? ms : ms + 3600000, CLIENT, 1 + ms / 200);
@@ -171,7 +160,6 @@ static void test_set_forward_in_a_silence(void **state) {
 
 /* The server is gone, and the client sends every 600 ms: these pauses are its own, but for one. */
 static void test_slow_sender_in_a_silence(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     for (int64_t id = 0; id < 20; id++) {
         findings_fixture_packet(10 + id * 600, CLIENT, id);
@@ -198,20 +186,17 @@ static void lose_at_the_pause(int64_t lost) {
 }
 
 static void test_few_lost_when_set_forward(void **state) {
-    (void)state;
     lose_at_the_pause(5);
     assert_int_equal(0, findings_fixture_count(UE_FINDING_LOST_SILENCE));
 }
 
 static void test_many_lost_in_a_pause(void **state) {
-    (void)state;
     lose_at_the_pause(400);
     assert_int_equal(1, findings_fixture_count(UE_FINDING_LOST_SILENCE));
 }
 
 /* Of 1320 ms, 320 ms are certain. */
 static void test_stall_with_a_pause(void **state) {
-    (void)state;
     uint64_t first = findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_bunch(3, 70);
     for (int64_t ms = 10; ms <= 210; ms += 100) {

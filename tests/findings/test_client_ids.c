@@ -26,7 +26,6 @@ static void send_packets(unsigned count, int64_t first_id) {
 }
 
 static void test_other_id(void **state) {
-    (void)state;
     uint64_t handshake = shake_hands(2);
     send_packets(1, 1);
     findings_fixture_client_id(5);
@@ -42,7 +41,6 @@ static void test_other_id(void **state) {
 }
 
 static void test_same_id(void **state) {
-    (void)state;
     shake_hands(2);
     send_packets(9, 1);
     findings_fixture_finish(10, true);
@@ -51,7 +49,6 @@ static void test_same_id(void **state) {
 
 /* A single packet may be damaged, and damaged ids differ. */
 static void test_damaged_packets(void **state) {
-    (void)state;
     shake_hands(2);
     for (uint8_t id = 3; id < 7; id++) {
         findings_fixture_client_id(id);
@@ -63,7 +60,6 @@ static void test_damaged_packets(void **state) {
 
 /* A mirror port copies a damaged packet. */
 static void test_copy_of_damaged_packet(void **state) {
-    (void)state;
     shake_hands(2);
     findings_fixture_client_id(5);
     findings_fixture_packet(0, CLIENT, 1);
@@ -74,7 +70,6 @@ static void test_copy_of_damaged_packet(void **state) {
 
 /* No second message of the handshake has the id of a damaged one. */
 static void test_damaged_handshake(void **state) {
-    (void)state;
     shake_hands(2);
     findings_fixture_client_id(3);
     findings_fixture_handshake(0, CLIENT, UE_HANDSHAKE_RESPONSE);
@@ -85,7 +80,6 @@ static void test_damaged_handshake(void **state) {
 }
 
 static void test_next_handshake(void **state) {
-    (void)state;
     shake_hands(2);
     send_packets(2, 1);
     findings_fixture_client_id(3);
@@ -98,7 +92,6 @@ static void test_next_handshake(void **state) {
 
 /* A capture that begins later does not show the id of the handshake. */
 static void test_without_handshake(void **state) {
-    (void)state;
     findings_fixture_datagram(CLIENT, &good, false);
     findings_fixture_datagram(SERVER, &good, false);
     findings_fixture_client_id(3);

@@ -12,7 +12,6 @@
 static const struct ue_decode_result good = {.item_count = 1};
 
 static void test_implausible_times(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_packet(100, CLIENT, 1);
     findings_fixture_datagram(CLIENT, &good, false);
@@ -41,12 +40,10 @@ static void close_after(int64_t silent_ms) {
 }
 
 static void test_timeout(void **state) {
-    (void)state;
     close_after(5000);
 }
 
 static void test_close_before_timeout(void **state) {
-    (void)state;
     close_after(4800);
     findings_fixture_expect(UE_FINDING_SILENCE_BEFORE_CLOSE);
 }
@@ -68,7 +65,6 @@ static void end_unread(bool is_read_after) {
 
 /* It may be the close of the server. */
 static void test_unread_end(void **state) {
-    (void)state;
     end_unread(false);
     findings_fixture_find(UE_FINDING_LAST_SILENCE);
     assert_int_equal(0, findings_fixture_count(UE_FINDING_TIMEOUT));
@@ -76,7 +72,6 @@ static void test_unread_end(void **state) {
 }
 
 static void test_unread_before_end(void **state) {
-    (void)state;
     end_unread(true);
     findings_fixture_find(UE_FINDING_TIMEOUT);
     assert_int_equal(0, findings_fixture_count(UE_FINDING_LAST_SILENCE));
@@ -85,7 +80,6 @@ static void test_unread_before_end(void **state) {
 
 /* A side that sends nothing more after a close did not fall silent, however long the other side repeats the close. */
 static void test_packets_after_close(void **state) {
-    (void)state;
     findings_fixture_packet(1000, SERVER, 1);
     findings_fixture_packet(1100, CLIENT, 1);
     findings_fixture_close();
@@ -137,7 +131,6 @@ static void test_live_side(void **state) {
 
 /* A few packets were not captured, then the side stopped. */
 static void test_timeout_after_the_last_ack(void **state) {
-    (void)state;
     acknowledge_until(SERVER, 400, 5400);
     findings_fixture_finish(5400, true);
     const struct ue_finding *timeout = findings_fixture_find(UE_FINDING_ACKED_TIMEOUT);
@@ -154,7 +147,6 @@ static void test_timeout_after_the_last_ack(void **state) {
 
 /* Less than the threshold of a timeout after the last ack. */
 static void test_silence_after_the_last_ack(void **state) {
-    (void)state;
     acknowledge_until(CLIENT, 600, 5400);
     findings_fixture_finish(5400, false);
     const struct ue_finding *silence = findings_fixture_find(UE_FINDING_ACKED_LAST_SILENCE);
@@ -168,7 +160,6 @@ static void test_silence_after_the_last_ack(void **state) {
 
 /* Acks of packets before the last captured one show nothing of the time after it. */
 static void test_acks_of_earlier_packets(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 9);
     for (int64_t ms = 200; ms <= 5200; ms += 200) {
         findings_fixture_packet(ms, CLIENT, ms / 200);
@@ -183,7 +174,6 @@ static void test_acks_of_earlier_packets(void **state) {
 
 /* Without a gap of half a second at the end there is nothing to say. */
 static void test_short_end(void **state) {
-    (void)state;
     acknowledge_until(SERVER, 400, 400);
     findings_fixture_finish(400, false);
     assert_int_equal(0, findings_fixture_count(UE_FINDING_INCOMPLETE_END));
@@ -191,7 +181,6 @@ static void test_short_end(void **state) {
 
 /* Nothing of the other side was captured. */
 static void test_one_direction(void **state) {
-    (void)state;
     for (int64_t ms = 200; ms <= 6000; ms += 200) {
         findings_fixture_packet(ms, CLIENT, ms / 200);
         findings_fixture_ack(ms / 200, 0, -1);

@@ -10,7 +10,6 @@
 
 /* Cases of a kind follow each other, and a threshold has a unit. */
 static void test_table(void **state) {
-    (void)state;
     for (int id = 0; id < UE_FINDING_COUNT; id++) {
         const struct ue_finding_row *row = &ue_finding_rows[id];
         enum ue_finding_id kind = ue_finding_kind((enum ue_finding_id)id);
@@ -24,7 +23,6 @@ static void test_table(void **state) {
 
 /* Every kind has a title of its own. */
 static void test_titles(void **state) {
-    (void)state;
     for (int id = 0; id < UE_FINDING_COUNT; id++) {
         const char *title = ue_finding_title((enum ue_finding_id)id);
         assert_non_null(title);
@@ -36,7 +34,6 @@ static void test_titles(void **state) {
 }
 
 static void test_share(void **state) {
-    (void)state;
     assert_false(ue_finding_is_share_reached(UE_FINDING_BUFFER_HIGH, 204, 256));
     assert_true(ue_finding_is_share_reached(UE_FINDING_BUFFER_HIGH, 205, 256));
     assert_false(ue_finding_is_share_reached(UE_FINDING_BUFFER_HIGH, 3, 4));

@@ -57,7 +57,6 @@ static const struct ue_channel_waits *waits_of_channel(void) {
 }
 
 static void test_two_wait(void **state) {
-    (void)state;
     lose_first();
     const struct ue_channel_waits *waits = waits_of_channel();
     assert_int_equal(2, waits->bunches);
@@ -97,7 +96,6 @@ static void come_late(bool is_refused) {
 }
 
 static void test_refused(void **state) {
-    (void)state;
     come_late(true);
     const struct ue_channel_waits *waits = waits_of_channel();
     assert_int_equal(1, waits->bunches);
@@ -106,14 +104,12 @@ static void test_refused(void **state) {
 }
 
 static void test_late_but_accepted(void **state) {
-    (void)state;
     come_late(false);
     assert_int_equal(0, waits_of_channel()->bunches);
 }
 
 /* Bunches that come before the lost one in its packet do not wait; one that came in an earlier packet does. */
 static void test_same_packet(void **state) {
-    (void)state;
     send_first(2);
     findings_fixture_packet(50, SERVER, 1);
     findings_fixture_nak(1, 1);
@@ -132,7 +128,6 @@ static void test_same_packet(void **state) {
 
 /* A copy of a bunch that took effect releases nothing, and does not wait. */
 static void test_copies(void **state) {
-    (void)state;
     lose_first();
     send(200, 5, 70);
     send(210, 6, 72);
@@ -147,7 +142,6 @@ static void test_copies(void **state) {
 
 /* Two are lost: what waits for both waits until the later one. */
 static void test_two_lost(void **state) {
-    (void)state;
     send_first(4);
     findings_fixture_packet(60, SERVER, 1);
     findings_fixture_nak(1, 1);
@@ -167,7 +161,6 @@ static void test_two_lost(void **state) {
 
 /* A packet that arrived but was not captured can have held the bunch that is missing. */
 static void test_not_captured(void **state) {
-    (void)state;
     send_first(2);
     send(35, 4, 73);
     findings_fixture_packet(50, SERVER, 1);
@@ -182,7 +175,6 @@ static void test_not_captured(void **state) {
 
 /* A bunch that is sent again although its packet was not reported may have arrived before. */
 static void test_not_reported(void **state) {
-    (void)state;
     send_first(2);
     findings_fixture_packet(50, SERVER, 1);
     findings_fixture_ack(2, 2, 30);
@@ -207,7 +199,6 @@ static void skip_a_report(uint64_t frames_before) {
 }
 
 static void test_not_reported_before(void **state) {
-    (void)state;
     skip_a_report(0);
     const struct ue_channel_waits *waits = waits_of_channel();
     assert_int_equal(2, waits->bunches);
@@ -229,19 +220,16 @@ static const struct ue_channel_waits *jump_before(bool is_damaged) {
 }
 
 static void test_not_reported_after_a_damaged_sequence(void **state) {
-    (void)state;
     assert_int_equal(2, jump_before(true)->bunches);
     assert_int_equal((70 + 60) * MS, waits_of_channel()->total_ns);
 }
 
 static void test_not_reported_after_missing_packets(void **state) {
-    (void)state;
     assert_int_equal(0, jump_before(false)->bunches);
 }
 
 /* A copy of 71 that is reported waits from then on at the latest. */
 static void test_reported_later(void **state) {
-    (void)state;
     send_first(3);
     findings_fixture_packet(60, SERVER, 1);
     findings_fixture_nak(1, 1);
@@ -272,21 +260,18 @@ static const struct ue_channel_waits *miss_second(bool is_reported) {
 
 /* A packet that was neither captured nor reported can have held the bunch that is missing. */
 static void test_neither_captured_nor_reported(void **state) {
-    (void)state;
     assert_int_equal(0, miss_second(false)->bunches);
     assert_true(waits_of_channel()->is_at_least);
 }
 
 /* If it was reported as not delivered, it held none. */
 static void test_not_captured_but_reported(void **state) {
-    (void)state;
     assert_int_equal(1, miss_second(true)->bunches);
     assert_false(waits_of_channel()->is_at_least);
 }
 
 /* The capture begins after the first transmission of 70, for which 71 may have waited. */
 static void test_sent_before_the_capture(void **state) {
-    (void)state;
     send(20, 2, 71);
     findings_fixture_packet(50, SERVER, 1);
     findings_fixture_ack(2, 1, 30);
@@ -297,7 +282,6 @@ static void test_sent_before_the_capture(void **state) {
 
 /* An old bunch that is captured first when newer ones have arrived: what was known of the order is forgotten before. */
 static void test_sent_before_newer_ones(void **state) {
-    (void)state;
     send(10, 1, 70);
     send(20, 2, 72);
     findings_fixture_packet(50, SERVER, 1);
@@ -340,13 +324,11 @@ static const struct ue_channel_waits *begin_late(bool has_received) {
 }
 
 static void test_legacy_begins_late(void **state) {
-    (void)state;
     assert_int_equal(0, begin_late(false)->bunches);
     assert_true(waits_of_channel()->is_at_least);
 }
 
 static void test_legacy_has_begun(void **state) {
-    (void)state;
     assert_int_equal(1, begin_late(true)->bunches);
     assert_int_equal(90 * MS, waits_of_channel()->total_ns);
 }
@@ -376,7 +358,6 @@ static void ack_first(void) {
 }
 
 static void test_legacy_reported_after_later_ones(void **state) {
-    (void)state;
     const struct ue_channel_waits *waits = skip_first(nak_first);
     assert_int_equal(1, waits->bunches);
     assert_int_equal(90 * MS, waits->total_ns);
@@ -384,21 +365,18 @@ static void test_legacy_reported_after_later_ones(void **state) {
 }
 
 static void test_legacy_acknowledged_after_later_ones(void **state) {
-    (void)state;
     const struct ue_channel_waits *waits = skip_first(ack_first);
     assert_int_equal(0, waits->bunches);
     assert_false(waits->is_at_least);
 }
 
 static void test_legacy_never_reported(void **state) {
-    (void)state;
     assert_int_equal(0, skip_first(NULL)->bunches);
     assert_true(waits_of_channel()->is_at_least);
 }
 
 /* The bunches of another attempt to connect are none of the first, whose ids were higher. */
 static void test_another_attempt(void **state) {
-    (void)state;
     send(1, 1, 500);
     findings_fixture_packet(5, SERVER, 1);
     findings_fixture_ack(1, 1, 4);
@@ -409,7 +387,6 @@ static void test_another_attempt(void **state) {
 }
 
 static void test_end_while_one_waits(void **state) {
-    (void)state;
     send_first(2);
     findings_fixture_packet(50, SERVER, 1);
     findings_fixture_nak(1, 1);
@@ -431,13 +408,11 @@ static void end_in_flight(bool is_lost) {
 }
 
 static void test_end_in_flight(void **state) {
-    (void)state;
     end_in_flight(false);
     assert_false(waits_of_channel()->is_at_least);
 }
 
 static void test_end_after_loss(void **state) {
-    (void)state;
     end_in_flight(true);
     assert_true(waits_of_channel()->is_at_least);
 }
@@ -469,7 +444,6 @@ static void lose_opening(bool is_known, bool is_acknowledged) {
 }
 
 static void test_opening_lost(void **state) {
-    (void)state;
     lose_opening(true, false);
     const struct ue_channel_waits *waits = waits_of_channel();
     assert_int_equal(1, waits->bunches);
@@ -482,14 +456,12 @@ static void test_opening_lost(void **state) {
 
 /* Without the handshake 70 may have arrived before the capture. */
 static void test_opening_unknown(void **state) {
-    (void)state;
     lose_opening(false, false);
     assert_int_equal(0, waits_of_channel()->bunches);
     assert_true(waits_of_channel()->is_at_least);
 }
 
 static void test_opening_not_captured(void **state) {
-    (void)state;
     lose_opening(true, true);
     assert_int_equal(0, waits_of_channel()->bunches);
     assert_true(waits_of_channel()->is_at_least);
@@ -514,7 +486,6 @@ static void test_unseen_packet(void **state) {
 
 /* The plugin, which shows no waits, does not pay for them. */
 static void test_not_wanted(void **state) {
-    (void)state;
     findings_fixture_want_no_waits();
     lose_first();
     size_t count;
@@ -523,7 +494,6 @@ static void test_not_wanted(void **state) {
 }
 
 static void test_no_memory(void **state) {
-    (void)state;
     findings_fixture_exhaust_memory();
     lose_first();
     size_t count;

@@ -17,14 +17,12 @@ static struct counting_allocator counting;
 static struct ue_limited_allocator memory;
 
 static int begin(void **state) {
-    (void)state;
     counting_allocator_init(&counting, 1 << 20);
     memory = (struct ue_limited_allocator){counting.allocator, 0, 1 << 20};
     return 0;
 }
 
 static int end(void **state) {
-    (void)state;
     return counting.blocks == 0 && memory.bytes == 0 ? 0 : -1;
 }
 
@@ -40,7 +38,6 @@ static int64_t nearest_rank(const int64_t *sorted, size_t count, unsigned percen
 }
 
 static void test_percentiles_within_one_percent(void **state) {
-    (void)state;
     static int64_t values[VALUES];
     struct rng rng = {1};
     for (unsigned shift = 1; shift < 63; shift += 4) {
@@ -62,7 +59,6 @@ static void test_percentiles_within_one_percent(void **state) {
 }
 
 static void test_few_values(void **state) {
-    (void)state;
     struct ue_histogram histogram = {0};
     assert_int_equal(-1, ue_histogram_percentile(&histogram, 50));
     ue_histogram_add(&memory, &histogram, 1000003);
@@ -76,7 +72,6 @@ static void test_few_values(void **state) {
 }
 
 static void test_bounds(void **state) {
-    (void)state;
     struct ue_histogram histogram = {0};
     ue_histogram_add(&memory, &histogram, INT64_MAX);
     assert_int_equal(INT64_MAX, ue_histogram_percentile(&histogram, 100));
@@ -89,7 +84,6 @@ static void test_bounds(void **state) {
 
 /* Without memory a value does not count, and values of known octaves still do. */
 static void test_no_memory(void **state) {
-    (void)state;
     struct ue_histogram histogram = {0};
     ue_histogram_add(&memory, &histogram, 100);
     counting.limit_bytes = counting.used_bytes;

@@ -22,7 +22,6 @@ static void lose(int64_t count, bool is_captured) {
 }
 
 static void test_burst(void **state) {
-    (void)state;
     lose(4, true);
     const struct ue_finding *burst = findings_fixture_expect(UE_FINDING_LOSS_BURST);
     assert_int_equal(CLIENT, burst->side);
@@ -36,7 +35,6 @@ static void test_burst(void **state) {
 
 /* Some of the packets are in the capture. */
 static void test_burst_that_is_partly_captured(void **state) {
-    (void)state;
     const uint64_t frame = findings_fixture_packet(0, CLIENT, 2);
     findings_fixture_packet(100, SERVER, 1);
     for (int64_t id = 0; id < 4; id++) {
@@ -48,7 +46,6 @@ static void test_burst_that_is_partly_captured(void **state) {
 
 /* The network reordered the packets that were then lost. */
 static void test_reordered_burst(void **state) {
-    (void)state;
     static const int64_t ids[] = {2, 0, 3, 1};
     uint64_t frames[4];
     for (unsigned i = 0; i < 4; i++) {
@@ -95,7 +92,6 @@ static void test_burst_beside_skipped_packets(void **state) {
 
 /* A packet that was skipped is reported later, before the burst. */
 static void test_burst_beside_a_packet_that_was_reported_late(void **state) {
-    (void)state;
     findings_fixture_packet(100, SERVER, 1);
     findings_fixture_ack(1, 0, 20);
     findings_fixture_ack(7, 0, 20);
@@ -109,7 +105,6 @@ static void test_burst_beside_a_packet_that_was_reported_late(void **state) {
 
 /* Packets before the first one of the capture: on the wire their ids are below 16384. */
 static void test_burst_before_the_capture(void **state) {
-    (void)state;
     findings_fixture_packet(100, SERVER, 1);
     for (int64_t id = -6; id < -2; id++) {
         findings_fixture_nak(id, 0);
@@ -121,7 +116,6 @@ static void test_burst_before_the_capture(void **state) {
 }
 
 static void test_unseen_burst(void **state) {
-    (void)state;
     lose(4, false);
     assert_int_equal(6, findings_fixture_expect(UE_FINDING_UNSEEN_BURST)->frames[0]);
 }
@@ -156,14 +150,12 @@ static void test_burst_that_is_captured_later(void **state) {
 }
 
 static void test_three_packets(void **state) {
-    (void)state;
     lose(3, true);
     findings_fixture_expect_none();
 }
 
 /* Losses that are not next to each other are no burst. */
 static void test_scattered(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     for (int64_t id = 0; id < 16; id++) {
         if (id % 4 == 3) {
@@ -193,27 +185,23 @@ static void lose_one_way(int64_t acked, uint64_t unsure) {
 }
 
 static void test_one_way(void **state) {
-    (void)state;
     lose_one_way(1, 0);
     assert_int_equal(1, findings_fixture_expect(UE_FINDING_ONE_WAY_LOSS)->values[UE_VALUE_OTHERS_OF].at_least);
 }
 
 /* The loss of a direction of which nothing is reported is not known. */
 static void test_loss_of_other_way_unknown(void **state) {
-    (void)state;
     lose_one_way(0, 0);
     findings_fixture_expect(UE_FINDING_LOSS);
 }
 
 /* Up to 4.21 the sender may have regarded these packets as lost, too. */
 static void test_loss_of_other_way_unsure(void **state) {
-    (void)state;
     lose_one_way(10, 2);
     findings_fixture_expect(UE_FINDING_LOSS);
 }
 
 static void test_one_way_although_one_is_unsure(void **state) {
-    (void)state;
     lose_one_way(10, 1);
     assert_int_equal(1, findings_fixture_expect(UE_FINDING_ONE_WAY_LOSS)->values[UE_VALUE_OTHERS].at_most);
 }

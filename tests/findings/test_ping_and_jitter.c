@@ -20,20 +20,17 @@ static void measure(int64_t half_ms) {
 }
 
 static void test_long_ping(void **state) {
-    (void)state;
     measure(75);
     assert_int_equal(150 * MS, findings_fixture_expect(UE_FINDING_PING)->values[UE_VALUE_LEAST].at_least);
 }
 
 static void test_usual_ping(void **state) {
-    (void)state;
     measure(74);
     findings_fixture_expect_none();
 }
 
 /* Packets that were not captured measure nothing. */
 static void test_unseen_packets(void **state) {
-    (void)state;
     findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_ack(1, 0, 500);
     findings_fixture_packet(10, SERVER, 1);
@@ -44,7 +41,6 @@ static void test_unseen_packets(void **state) {
 
 /* Times near the ends of their range do not overflow. */
 static void test_extreme_spans(void **state) {
-    (void)state;
     measure(INT64_MAX / MS);
     assert_int_equal(1, findings_fixture_count(UE_FINDING_PING));
 }

@@ -27,7 +27,6 @@ static void fill_late(int64_t late_ms) {
 }
 
 static void test_late(void **state) {
-    (void)state;
     fill_late(110);
     const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL_SEEN);
     assert_int_equal(SERVER, stall->side);
@@ -54,17 +53,14 @@ static void expect_wait(int64_t gap_ms, const char *end) {
 }
 
 static void test_wait(void **state) {
-    (void)state;
     expect_wait(120, "; later bunches of the channel waited for it, the first for 80 ms");
 }
 
 static void test_wait_while_set_back(void **state) {
-    (void)state;
     expect_wait(500, "; later bunches of the channel waited for it");
 }
 
 static void test_reordered(void **state) {
-    (void)state;
     fill_late(109);
     findings_fixture_finish(120, true);
     findings_fixture_expect_none();
@@ -83,14 +79,12 @@ static void acknowledge_unseen(int64_t id) {
 }
 
 static void test_arrived_unseen(void **state) {
-    (void)state;
     acknowledge_unseen(2);
     findings_fixture_expect_none();
 }
 
 /* Nothing was acknowledged; the packet that is missing has id 0. */
 static void test_first_id_missing(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, -1);
     findings_fixture_bunch(5, 1);
     findings_fixture_packet(10, SERVER, 1);
@@ -102,7 +96,6 @@ static void test_first_id_missing(void **state) {
 }
 
 static void test_earlier_arrived_unseen(void **state) {
-    (void)state;
     acknowledge_unseen(1);
     findings_fixture_expect(UE_FINDING_STALL_SEEN);
 }
@@ -120,13 +113,11 @@ static void lose_both_sides(enum ue_packet_layout layout) {
 }
 
 static void test_legacy_acks_missing(void **state) {
-    (void)state;
     lose_both_sides(UE_PACKET_LEGACY);
     findings_fixture_expect_none();
 }
 
 static void test_repeated_acks_missing(void **state) {
-    (void)state;
     lose_both_sides(UE_PACKET_JITTER);
     findings_fixture_expect(UE_FINDING_STALL_SEEN);
 }
@@ -144,7 +135,6 @@ static void lose_bunch(int64_t later_ms, int64_t late_ms) {
 
 /* The stall is as long as at the sender, although a later bunch of the channel shows it only at its end. */
 static void test_since_loss(void **state) {
-    (void)state;
     lose_bunch(200, 210);
     const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL_SEEN);
     assert_int_equal(200 * MS, stall->values[UE_VALUE_SPAN].at_least);
@@ -157,7 +147,6 @@ static void test_since_loss(void **state) {
 
 /* The bunch was sent at the latest in the packet that was lost last, so that an earlier loss does not count. */
 static void test_since_latest_loss(void **state) {
-    (void)state;
     lose_second_packet();
     findings_fixture_packet(150, SERVER, 5);
     findings_fixture_lost(SERVER, 4, 4);
@@ -170,7 +159,6 @@ static void test_since_latest_loss(void **state) {
 
 /* An engine may ignore a late packet: neither does its bunch wait, nor does it end a stall. */
 static void test_late_packets(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_bunch(5, 1);
     findings_fixture_packet(10, SERVER, 4);
@@ -190,7 +178,6 @@ static void test_late_packets(void **state) {
 
 /* Losses of the other side do not count. */
 static void test_loss_of_other_side(void **state) {
-    (void)state;
     findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_packet(5, CLIENT, 3);
     findings_fixture_lost(CLIENT, 2, 2);
@@ -201,7 +188,6 @@ static void test_loss_of_other_side(void **state) {
 
 /* No packet is missing that can have held bunches 2 and 3: the sequence 4 is damaged. */
 static void test_damaged_sequence(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 2);
     findings_fixture_lost(SERVER, 1, 1);
     findings_fixture_bunch(5, 1);
@@ -216,7 +202,6 @@ static void test_damaged_sequence(void **state) {
 }
 
 static void test_missing(void **state) {
-    (void)state;
     lose_second_packet();
     findings_fixture_bunch(5, 4);
     findings_fixture_finish(20, true);
@@ -227,7 +212,6 @@ static void test_missing(void **state) {
 
 /* So many gaps that the first ones are forgotten: these may be filled later, so that nothing is known of them. */
 static void test_forgotten(void **state) {
-    (void)state;
     enum { GAPS = 70 };
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_bunch(5, 1);
@@ -246,7 +230,6 @@ static void test_forgotten(void **state) {
 
 /* Where a channel begins in the capture nothing is missing, nor do channels and sides share sequences. */
 static void test_first_bunches(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_bunch(9, 700);
     findings_fixture_bunch(5, 1);
@@ -279,14 +262,12 @@ static void continue_elsewhere(void (*begin)(void)) {
 }
 
 static void test_attempt(void **state) {
-    (void)state;
     continue_elsewhere(findings_fixture_begin_attempt);
     findings_fixture_expect_none();
 }
 
 /* The pause is one of the connection. */
 static void test_dropped_tracker(void **state) {
-    (void)state;
     continue_elsewhere(findings_fixture_drop_tracker);
     findings_fixture_expect(UE_FINDING_PAUSE);
 }
@@ -315,7 +296,6 @@ static void open_late(int64_t ms) {
 }
 
 static void test_opening_lost(void **state) {
-    (void)state;
     findings_fixture_first_bunch(10);
     open_channel(true, false);
     open_late(110);
@@ -329,7 +309,6 @@ static void test_opening_lost(void **state) {
 }
 
 static void test_opening_missing(void **state) {
-    (void)state;
     findings_fixture_first_bunch(10);
     open_channel(true, false);
     findings_fixture_finish(120, true);
@@ -338,7 +317,6 @@ static void test_opening_missing(void **state) {
 
 /* Without the handshake, 12 may be the first bunch that this side sends since the capture began. */
 static void test_opening_before_the_capture(void **state) {
-    (void)state;
     open_channel(true, false);
     open_late(110);
     findings_fixture_finish(120, true);
@@ -347,7 +325,6 @@ static void test_opening_before_the_capture(void **state) {
 
 /* No packet is missing that can have held 10 and 11. */
 static void test_opening_damaged(void **state) {
-    (void)state;
     findings_fixture_first_bunch(10);
     open_channel(false, false);
     open_late(110);
@@ -369,25 +346,21 @@ static void lose_before(int64_t first_id, int64_t second_id) {
 }
 
 static void test_opening_not_confirmed(void **state) {
-    (void)state;
     lose_before(12, 0);
     findings_fixture_expect_none();
 }
 
 static void test_opening_of_full_buffer(void **state) {
-    (void)state;
     lose_before(10 + 255, 10 + 256);
     assert_int_equal(255, findings_fixture_expect(UE_FINDING_GAP)->values[UE_VALUE_COUNT].at_least);
 }
 
 static void test_opening_beyond_buffer(void **state) {
-    (void)state;
     lose_before(10 + 256, 10 + 257);
     findings_fixture_expect_none();
 }
 
 static void test_opening_arrived_unseen(void **state) {
-    (void)state;
     findings_fixture_first_bunch(10);
     open_channel(true, true);
     open_late(110);
@@ -395,7 +368,6 @@ static void test_opening_arrived_unseen(void **state) {
 }
 
 static void test_no_memory(void **state) {
-    (void)state;
     findings_fixture_exhaust_memory();
     fill_late(500);
     findings_fixture_finish(600, true);

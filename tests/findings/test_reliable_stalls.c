@@ -23,7 +23,6 @@ static uint64_t lose_once(int64_t resent_ms, int64_t acked_ms) {
 }
 
 static void test_stall(void **state) {
-    (void)state;
     uint64_t second = lose_once(300, 350);
     findings_fixture_finish(360, true);
     const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL);
@@ -82,7 +81,6 @@ static void test_refused(void **state) {
 
 /* Of two bunches in a packet, the one that is a stall in any case makes the finding. */
 static void test_refused_beside_lost(void **state) {
-    (void)state;
     uint64_t first = findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_bunch(3, 70);
     findings_fixture_packet(30, SERVER, 1);
@@ -123,13 +121,11 @@ static void lose_twice(bool is_reported) {
 }
 
 static void test_unreported_copy(void **state) {
-    (void)state;
     lose_twice(false);
     findings_fixture_expect_none();
 }
 
 static void test_reported_copy(void **state) {
-    (void)state;
     lose_twice(true);
     const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL);
     assert_int_equal(400 * MS, stall->values[UE_VALUE_SPAN].at_least);
@@ -154,13 +150,11 @@ static void lose_after_first(bool is_reported) {
 }
 
 static void test_unreported_first(void **state) {
-    (void)state;
     lose_after_first(false);
     findings_fixture_expect_none();
 }
 
 static void test_reported_first(void **state) {
-    (void)state;
     lose_after_first(true);
     const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL);
     assert_int_equal(400 * MS, stall->values[UE_VALUE_SPAN].at_least);
@@ -168,7 +162,6 @@ static void test_reported_first(void **state) {
 
 /* One loss that is repaired in time is no finding. */
 static void test_quick_retransmission(void **state) {
-    (void)state;
     lose_once(99, 140);
     findings_fixture_finish(150, true);
     findings_fixture_expect_none();
@@ -176,7 +169,6 @@ static void test_quick_retransmission(void **state) {
 
 /* On a slow path 300 ms are less than two round trips. */
 static void test_slow_path(void **state) {
-    (void)state;
     uint64_t frame = findings_fixture_packet(0, SERVER, 0);
     findings_fixture_packet(1, CLIENT, 0);
     findings_fixture_ack(0, frame, 100);
@@ -186,7 +178,6 @@ static void test_slow_path(void **state) {
 }
 
 static void test_repeated_loss(void **state) {
-    (void)state;
     for (int64_t id = 1; id <= 2; id++) {
         uint64_t frame = findings_fixture_packet(id * 20, CLIENT, id);
         findings_fixture_bunch(3, 70);
@@ -224,7 +215,6 @@ static void lose_and_finish(int64_t end_ms) {
 }
 
 static void test_undelivered(void **state) {
-    (void)state;
     lose_and_finish(1050);
     const struct ue_finding *undelivered = findings_fixture_find(UE_FINDING_UNDELIVERED);
     assert_int_equal(1050 * MS, undelivered->values[UE_VALUE_SPAN].at_least);
@@ -343,7 +333,6 @@ static void test_skipped_between(void **state) {
 
 /* Up to 4.21 a packet may be captured after a later one was reported, while one before both has no report. */
 static void test_legacy_late_packet(void **state) {
-    (void)state;
     findings_fixture_layout(UE_PACKET_LEGACY);
     findings_fixture_packet(0, CLIENT, 3);
     findings_fixture_bunch(3, 70);
@@ -367,7 +356,6 @@ static void test_legacy_late_packet(void **state) {
 
 /* Packets that cannot be read may have the retransmission. */
 static void test_opaque_packets(void **state) {
-    (void)state;
     uint64_t frame = findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_bunch(3, 70);
     findings_fixture_packet(50, SERVER, 1);
@@ -414,7 +402,6 @@ static void test_unread_datagrams(void **state) {
 
 /* A copy that was sent before the ack of the first one could be known is lost: the bunch has arrived. */
 static void test_lost_copy(void **state) {
-    (void)state;
     uint64_t first = findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_bunch(3, 70);
     uint64_t second = findings_fixture_packet(20, CLIENT, 2);
@@ -431,7 +418,6 @@ static void test_lost_copy(void **state) {
 
 /* The capture ends before the retransmission can be expected. */
 static void test_end_of_capture(void **state) {
-    (void)state;
     lose_and_finish(1049);
     assert_int_equal(0, findings_fixture_count(UE_FINDING_UNDELIVERED));
     assert_int_equal(0, findings_fixture_count(UE_FINDING_UNDELIVERED_YET));
@@ -453,7 +439,6 @@ static void lose_at(const int64_t *times_ms, size_t count) {
 
 /* The last copy is in flight when the capture ends, and what was lost before makes it a stall already. */
 static void test_end_of_capture_in_a_stall(void **state) {
-    (void)state;
     static const int64_t times_ms[] = {0, 300};
     lose_at(times_ms, 2);
     findings_fixture_packet(360, CLIENT, 3);
@@ -468,7 +453,6 @@ static void test_end_of_capture_in_a_stall(void **state) {
 
 /* The first transmission has no report: it may have arrived. */
 static void test_end_of_capture_after_an_unreported_first(void **state) {
-    (void)state;
     findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_bunch(3, 70);
     uint64_t frames[] = {findings_fixture_packet(10, CLIENT, 1000), 0, 0};
@@ -503,7 +487,6 @@ static void test_end_of_capture_without_a_stall(void **state) {
 
 /* What does not fit into the memory is not known, so it is no finding. */
 static void test_no_memory(void **state) {
-    (void)state;
     findings_fixture_exhaust_memory();
     lose_once(300, 350);
     findings_fixture_finish(360, true);
@@ -533,7 +516,6 @@ static void lose_copy_first(bool is_first_reported) {
 }
 
 static void test_copy_is_reported_before_the_first(void **state) {
-    (void)state;
     lose_copy_first(true);
     const struct ue_finding *stall = findings_fixture_expect(UE_FINDING_STALL);
     assert_int_equal(300 * MS, stall->values[UE_VALUE_SPAN].at_least);
@@ -545,7 +527,6 @@ static void test_copy_is_reported_before_the_first(void **state) {
 
 /* The first transmission may have arrived. */
 static void test_first_is_not_reported(void **state) {
-    (void)state;
     lose_copy_first(false);
     findings_fixture_expect_none();
 }

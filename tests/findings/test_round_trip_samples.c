@@ -25,7 +25,6 @@ static void acknowledge(void) {
 }
 
 static void test_first_ack(void **state) {
-    (void)state;
     acknowledge();
     findings_fixture_packet(90, CLIENT, 5);
     findings_fixture_ack(3, 5, 8);
@@ -39,14 +38,12 @@ static void test_first_ack(void **state) {
 }
 
 static void test_repeated_ack(void **state) {
-    (void)state;
     acknowledge();
     findings_fixture_first_ack(2, false);
     assert_string_equal("15:15 82:17 ", findings_fixture_round_trips());
 }
 
 static void test_unreported(void **state) {
-    (void)state;
     acknowledge();
     findings_fixture_finish(100, true);
     assert_string_equal("15:15 82:17 ", findings_fixture_round_trips());
@@ -54,7 +51,6 @@ static void test_unreported(void **state) {
 
 /* Another tracker does not decide about the acks of the first. */
 static void test_dropped_tracker(void **state) {
-    (void)state;
     acknowledge();
     findings_fixture_drop_tracker();
     findings_fixture_packet(90, SERVER, 4);
@@ -63,7 +59,6 @@ static void test_dropped_tracker(void **state) {
 
 /* An ack of which the tracker has forgotten that it is undecided delays others, but does not stop them. */
 static void test_forgotten_ack(void **state) {
-    (void)state;
     uint64_t server = findings_fixture_packet(0, SERVER, 1);
     findings_fixture_packet(10, CLIENT, 1);
     findings_fixture_undecided_ack(1, server, 10);
@@ -76,7 +71,6 @@ static void test_forgotten_ack(void **state) {
 }
 
 static void test_no_memory(void **state) {
-    (void)state;
     findings_fixture_exhaust_memory();
     uint64_t server = findings_fixture_packet(0, SERVER, 1);
     findings_fixture_packet(10, CLIENT, 1);

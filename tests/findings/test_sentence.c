@@ -15,7 +15,6 @@ static void assert_sentence(const struct ue_finding *finding, const char *senten
 
 /* Every name that a sentence of the table uses is known. */
 static void test_table(void **state) {
-    (void)state;
     for (int id = 0; id < UE_FINDING_COUNT; id++) {
         struct ue_finding finding = {.id = (enum ue_finding_id)id, .frame_count = 2, .frames = {7, 9}};
         for (unsigned value = 0; value < UE_VALUE_ID_COUNT; value++) {
@@ -30,7 +29,6 @@ static void test_table(void **state) {
 }
 
 static void test_words(void **state) {
-    (void)state;
     struct ue_finding finding = ue_finding_of_count(UE_FINDING_INCOMPLETE, 1, 1, 5);
     assert_sentence(&finding,
                     "1 packet server to client was acknowledged, as reported from frame 5 on, but is not among the "
@@ -42,7 +40,6 @@ static void test_words(void **state) {
 
 /* A part in brackets needs its value. */
 static void test_parts(void **state) {
-    (void)state;
     struct ue_finding finding = ue_finding_of_span(UE_FINDING_STALL, 0, INT64_C(300000000), 4, 6);
     ue_finding_set(&finding, UE_VALUE_COUNT, 1);
     ue_finding_set(&finding, UE_VALUE_CHANNEL, 3);
@@ -69,7 +66,6 @@ static void test_parts(void **state) {
 
 /* One frame is no range. */
 static void test_range(void **state) {
-    (void)state;
     struct ue_finding finding = ue_finding_of_count(UE_FINDING_LOSS_BURST, 0, 5, 45);
     finding.frames[1] = 45;
     finding.frame_count = 2;
@@ -88,7 +84,6 @@ static void test_range(void **state) {
 
 /* Without a loss in the other direction there is no share of it. */
 static void test_other_share(void **state) {
-    (void)state;
     struct ue_finding finding = ue_finding_of_count(UE_FINDING_ONE_WAY_LOSS, 1, 10, 0);
     ue_finding_set(&finding, UE_VALUE_OF, 27);
     ue_finding_set(&finding, UE_VALUE_OTHERS_OF, 81);
@@ -106,7 +101,6 @@ static void test_other_share(void **state) {
 
 /* An engine queues messages of the control channel for which its buffer has no space. */
 static void test_buffer(void **state) {
-    (void)state;
     struct ue_finding finding = ue_finding_of_count(UE_FINDING_BUFFER_HIGH, 1, 205, 9);
     ue_finding_set(&finding, UE_VALUE_OF, 256);
     assert_sentence(&finding,
@@ -125,7 +119,6 @@ static void test_buffer(void **state) {
 }
 
 static void test_span_in_doubt(void **state) {
-    (void)state;
     struct ue_finding finding = ue_finding_of_span(UE_FINDING_UNCLOCKED_SILENCE, 0, 500 * INT64_C(1000000), 4, 6);
     finding.values[UE_VALUE_SPAN].at_most = INT64_C(30500000000);
     assert_sentence(&finding,
@@ -140,7 +133,6 @@ static void test_span_in_doubt(void **state) {
 }
 
 static void test_has_value(void **state) {
-    (void)state;
     assert_true(ue_finding_has_value(UE_FINDING_STALL, UE_VALUE_SPAN));
     assert_true(ue_finding_has_value(UE_FINDING_STALL, UE_VALUE_FIRST_SEQ)); /* of {sequences} */
     assert_true(ue_finding_has_value(UE_FINDING_STALL, UE_VALUE_OTHERS));    /* in a part in brackets */
@@ -155,7 +147,6 @@ static void test_has_value(void **state) {
 
 /* A text of the network is no sentence of the table. */
 static void test_hostile_text(void **state) {
-    (void)state;
     struct ue_finding finding = ue_finding_of_count(UE_FINDING_CLOSED, 1, 0, 5);
     finding.text = "{count} [count:%s%n] {";
     assert_sentence(&finding, "the server closed the connection because of {count} [count:%s%n] { (frame 5)");
@@ -168,7 +159,6 @@ static void assert_duration(int64_t span_ns, const char *expected) {
 }
 
 static void test_duration(void **state) {
-    (void)state;
     assert_duration(0, "0.0 ms");
     assert_duration(7349999, "7.3 ms");
     assert_duration(7350000, "7.4 ms");
@@ -186,7 +176,6 @@ static void assert_printed(enum ue_finding_id id, int64_t span_ns, int64_t expec
 
 /* As in the sentences, of which that of PING always has milliseconds. */
 static void test_printed_span(void **state) {
-    (void)state;
     assert_printed(UE_FINDING_STALL, 7349999, 7300000);
     assert_printed(UE_FINDING_STALL, 7350000, 7400000);
     assert_printed(UE_FINDING_STALL, 311500000, 312000000);
@@ -196,7 +185,6 @@ static void test_printed_span(void **state) {
 }
 
 static void test_printed_percent(void **state) {
-    (void)state;
     struct ue_finding finding = ue_finding_of_count(UE_FINDING_LOSS, 0, 44, 0);
     ue_finding_set(&finding, UE_VALUE_OF, 1009);
     assert_true(ue_finding_printed_percent(&finding) == 4.4);
@@ -208,7 +196,6 @@ static void test_printed_percent(void **state) {
 
 /* A text that is too long ends at a character. */
 static void test_no_room(void **state) {
-    (void)state;
     struct ue_finding finding = ue_finding_of_count(UE_FINDING_CLOSED, 1, 0, 5);
     char text[64];
     finding.text = "\xe2\x82\xac\xe2\x82\xac";

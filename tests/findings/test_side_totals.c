@@ -19,7 +19,6 @@ static void fill_buffer(uint32_t in_flight) {
 }
 
 static void test_buffer_high(void **state) {
-    (void)state;
     fill_buffer(205);
     const struct ue_finding *high = findings_fixture_expect(UE_FINDING_BUFFER_HIGH);
     assert_int_equal(CLIENT, high->side);
@@ -29,20 +28,17 @@ static void test_buffer_high(void **state) {
 }
 
 static void test_buffer_used(void **state) {
-    (void)state;
     fill_buffer(204);
     findings_fixture_expect_none();
 }
 
 /* The last place is kept for the close of the channel. */
 static void test_buffer_full(void **state) {
-    (void)state;
     fill_buffer(255);
     findings_fixture_expect(UE_FINDING_BUFFER_FULL);
 }
 
 static void test_one_place_left(void **state) {
-    (void)state;
     fill_buffer(254);
     findings_fixture_expect(UE_FINDING_BUFFER_HIGH);
 }
@@ -50,7 +46,6 @@ static void test_one_place_left(void **state) {
 /* Acks that the sender had received may be captured later, if neither end can have seen the packets of both sides in
    the order of the capture. */
 static void test_buffer_out_of_order(void **state) {
-    (void)state;
     findings_fixture_count_late(CLIENT, 3);
     findings_fixture_count_late(SERVER, 4);
     fill_buffer(205);
@@ -59,7 +54,6 @@ static void test_buffer_out_of_order(void **state) {
 
 /* One end can have seen this order. */
 static void test_buffer_one_side_out_of_order(void **state) {
-    (void)state;
     findings_fixture_count_late(SERVER, 4);
     fill_buffer(205);
     assert_int_equal(0, findings_fixture_find(UE_FINDING_BUFFER_HIGH)->values[UE_VALUE_OTHERS].at_least);
@@ -67,7 +61,6 @@ static void test_buffer_one_side_out_of_order(void **state) {
 
 /* A packet of the peer that is missing may have acknowledged what this side seems to have in flight. */
 static void test_peak_behind_missing_packets(void **state) {
-    (void)state;
     findings_fixture_datagram(CLIENT, &good, false);
     findings_fixture_datagram(SERVER, &good, false);
     findings_fixture_packet(0, SERVER, 1);
@@ -81,7 +74,6 @@ static void test_peak_behind_missing_packets(void **state) {
 }
 
 static void test_peak_before_the_next_packet(void **state) {
-    (void)state;
     findings_fixture_datagram(CLIENT, &good, false);
     findings_fixture_datagram(SERVER, &good, false);
     findings_fixture_packet(0, SERVER, 1);
@@ -97,7 +89,6 @@ static void test_peak_before_the_next_packet(void **state) {
 }
 
 static void test_malformed(void **state) {
-    (void)state;
     const struct ue_decode_result bad = {.fault = {.status = UE_E_TRUNCATED, .bit = 77}};
     findings_fixture_datagram(SERVER, &bad, false);
     assert_int_equal(77, findings_fixture_expect(UE_FINDING_MALFORMED)->values[UE_VALUE_BIT].at_least);
@@ -125,7 +116,6 @@ static void test_reordered(void **state) {
 
 /* A datagram that the snap length cut does not decode, and is not malformed. */
 static void test_cut(void **state) {
-    (void)state;
     const struct ue_decode_result bad = {.fault = {.status = UE_E_TRUNCATED, .bit = 77}};
     findings_fixture_datagram(CLIENT, &good, false);
     findings_fixture_datagram(SERVER, &bad, true);
@@ -141,7 +131,6 @@ static void capture_one_direction(unsigned packets) {
 }
 
 static void test_one_direction(void **state) {
-    (void)state;
     capture_one_direction(4);
     findings_fixture_finish(10, true);
     assert_int_equal(SERVER, findings_fixture_expect(UE_FINDING_ONE_WAY)->side);
@@ -149,7 +138,6 @@ static void test_one_direction(void **state) {
 
 /* They may be of the connection whose handshake follows. */
 static void test_few_of_one_direction(void **state) {
-    (void)state;
     capture_one_direction(3);
     findings_fixture_finish(10, true);
     findings_fixture_expect_none();
@@ -166,7 +154,6 @@ static void acknowledge_unseen(bool is_peer_captured) {
 
 /* An interface that is read later can have a packet after its ack. */
 static void test_packet_after_its_ack(void **state) {
-    (void)state;
     findings_fixture_datagram(SERVER, &good, false);
     findings_fixture_datagram(CLIENT, &good, false);
     findings_fixture_packet(0, SERVER, 1);
@@ -177,14 +164,12 @@ static void test_packet_after_its_ack(void **state) {
 }
 
 static void test_incomplete(void **state) {
-    (void)state;
     acknowledge_unseen(true);
     assert_int_equal(CLIENT, findings_fixture_expect(UE_FINDING_INCOMPLETE)->side);
 }
 
 /* The packet without a readable id may be the one that was acknowledged. */
 static void test_unidentified(void **state) {
-    (void)state;
     findings_fixture_opaque(0, CLIENT);
     acknowledge_unseen(true);
     findings_fixture_expect_none();
@@ -192,13 +177,11 @@ static void test_unidentified(void **state) {
 
 /* A capture of one direction has no packet of the other, which is a finding of its own. */
 static void test_acks_of_one_direction(void **state) {
-    (void)state;
     acknowledge_unseen(false);
     findings_fixture_expect(UE_FINDING_ONE_WAY);
 }
 
 static void test_never_sent(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     uint64_t frame = findings_fixture_packet(1, SERVER, 2);
     findings_fixture_never_sent(7, 99, 1);

@@ -28,7 +28,6 @@ static void server_is_silent(int64_t server_ms, int64_t end_ms, int64_t lost) {
 }
 
 static void test_silence(void **state) {
-    (void)state;
     server_is_silent(500, 1000, 0);
     const struct ue_finding *silence = findings_fixture_expect(UE_FINDING_UNCLOCKED_SILENCE);
     assert_int_equal(SERVER, silence->side);
@@ -37,14 +36,12 @@ static void test_silence(void **state) {
 }
 
 static void test_short_silence(void **state) {
-    (void)state;
     server_is_silent(499, 1000, 0);
     findings_fixture_finish(499, true);
     findings_fixture_expect_none();
 }
 
 static void test_pause(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_packet(10, CLIENT, 1);
     findings_fixture_packet(510, CLIENT, 2);
@@ -52,7 +49,6 @@ static void test_pause(void **state) {
 }
 
 static void test_pause_after_disorder(void **state) {
-    (void)state;
     findings_fixture_packet(100, SERVER, 1);
     findings_fixture_packet(110, CLIENT, 2);
     findings_fixture_late_packet(60, CLIENT, 1);
@@ -64,7 +60,6 @@ static void test_pause_after_disorder(void **state) {
 
 /* The latest packet before the pause is the server's in frame 3, although the client's has a later time. */
 static void test_pause_after_disorder_of_sides(void **state) {
-    (void)state;
     findings_fixture_packet(40, SERVER, 1);
     findings_fixture_packet(110, CLIENT, 1);
     findings_fixture_packet(60, SERVER, 2);
@@ -76,7 +71,6 @@ static void test_pause_after_disorder_of_sides(void **state) {
 }
 
 static void test_short_pause(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_packet(10, CLIENT, 1);
     findings_fixture_packet(509, CLIENT, 2);
@@ -94,7 +88,6 @@ static void other_point(int64_t server_ms) {
 }
 
 static void test_other_point(void **state) {
-    (void)state;
     other_point(550);
     const struct ue_finding *silence = findings_fixture_expect(UE_FINDING_UNCLOCKED_SILENCE);
     assert_int_equal(500 * MS, silence->values[UE_VALUE_SPAN].at_least);
@@ -102,14 +95,12 @@ static void test_other_point(void **state) {
 }
 
 static void test_other_point_in_time(void **state) {
-    (void)state;
     other_point(549);
     findings_fixture_expect_none();
 }
 
 /* A client may send its Response again: it did not stop. */
 static void test_handshake_in_a_pause(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_packet(10, CLIENT, 1);
     findings_fixture_handshake(400, CLIENT, UE_HANDSHAKE_RESPONSE);
@@ -119,7 +110,6 @@ static void test_handshake_in_a_pause(void **state) {
 
 /* Nothing is known of a side whose packets are not in the capture. */
 static void test_pause_of_one_direction(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_packet(600, SERVER, 2);
     findings_fixture_expect_none();
@@ -127,7 +117,6 @@ static void test_pause_of_one_direction(void **state) {
 
 /* During a restart a client sends messages of the handshake and no packets. */
 static void test_handshake_in_a_silence(void **state) {
-    (void)state;
     findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_packet(200, SERVER, 1);
     findings_fixture_handshake(300, CLIENT, UE_HANDSHAKE_INITIAL);
@@ -138,7 +127,6 @@ static void test_handshake_in_a_silence(void **state) {
 
 /* Also if packets of it are missing: it was not silent. */
 static void test_handshake_in_a_lost_silence(void **state) {
-    (void)state;
     findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_packet(200, SERVER, 1);
     findings_fixture_handshake(300, CLIENT, UE_HANDSHAKE_INITIAL);
@@ -150,7 +138,6 @@ static void test_handshake_in_a_lost_silence(void **state) {
 
 /* Packets from before the silence whose events come late do not count. */
 static void test_earlier_packet_in_a_silence(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_packet(5, SERVER, 2);
     findings_fixture_earlier_packet(1, 5, CLIENT, 1);
@@ -162,7 +149,6 @@ static void test_earlier_packet_in_a_silence(void **state) {
 
 /* A handshake message of the other side is no sign of this one. */
 static void test_handshake_beside_a_silence(void **state) {
-    (void)state;
     findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_packet(200, SERVER, 1);
     findings_fixture_handshake(300, SERVER, UE_HANDSHAKE_RESTART_REQUEST);
@@ -172,7 +158,6 @@ static void test_handshake_beside_a_silence(void **state) {
 }
 
 static void test_handshake_beside_a_lost_silence(void **state) {
-    (void)state;
     findings_fixture_packet(0, CLIENT, 1);
     findings_fixture_packet(200, SERVER, 1);
     findings_fixture_handshake(300, SERVER, UE_HANDSHAKE_RESTART_REQUEST);
@@ -185,14 +170,12 @@ static void test_handshake_beside_a_lost_silence(void **state) {
 
 /* A side that fell silent before the end, or before the other side closed, is a finding; a timeout is another one. */
 static void test_end(void **state) {
-    (void)state;
     server_is_silent(0, 1000, 0);
     findings_fixture_finish(1000, false);
     assert_int_equal(810 * MS, findings_fixture_expect(UE_FINDING_LAST_SILENCE)->values[UE_VALUE_SPAN].at_least);
 }
 
 static void test_end_before_close(void **state) {
-    (void)state;
     server_is_silent(0, 1000, 0);
     findings_fixture_finish(1000, true);
     assert_int_equal(SERVER, findings_fixture_expect(UE_FINDING_SILENCE_BEFORE_CLOSE)->side);
@@ -200,7 +183,6 @@ static void test_end_before_close(void **state) {
 
 /* A side that sends messages of the handshake meanwhile is not silent. */
 static void test_handshake_before_the_end(void **state) {
-    (void)state;
     server_is_silent(0, 800, 0);
     findings_fixture_handshake(810, SERVER, UE_HANDSHAKE_RESTART_REQUEST);
     findings_fixture_packet(1000, CLIENT, 6);
@@ -210,7 +192,6 @@ static void test_handshake_before_the_end(void **state) {
 
 /* Those after the close are no sign of it. */
 static void test_handshake_after_the_close(void **state) {
-    (void)state;
     server_is_silent(0, 1000, 0);
     findings_fixture_close();
     findings_fixture_handshake(1000, SERVER, UE_HANDSHAKE_RESTART_REQUEST);
@@ -219,7 +200,6 @@ static void test_handshake_after_the_close(void **state) {
 }
 
 static void test_end_of_timeout(void **state) {
-    (void)state;
     server_is_silent(0, 5400, 0);
     findings_fixture_finish(5400, false);
     assert_int_equal(SERVER, findings_fixture_expect(UE_FINDING_TIMEOUT)->side);
@@ -242,7 +222,6 @@ static void lose_three(void) {
 }
 
 static void test_missing_packets_that_come_late(void **state) {
-    (void)state;
     lose_three();
     for (int64_t id = 2; id <= 4; id++) {
         findings_fixture_late_packet(620, SERVER, id);
@@ -252,7 +231,6 @@ static void test_missing_packets_that_come_late(void **state) {
 }
 
 static void test_missing_packets_of_which_one_comes_late(void **state) {
-    (void)state;
     lose_three();
     findings_fixture_late_packet(620, SERVER, 3);
     findings_fixture_finish(630, true);
@@ -260,7 +238,6 @@ static void test_missing_packets_of_which_one_comes_late(void **state) {
 }
 
 static void test_late_packet_from_before_a_silence(void **state) {
-    (void)state;
     lose_three();
     findings_fixture_late_packet(620, SERVER, 1);
     findings_fixture_finish(630, true);
@@ -269,7 +246,6 @@ static void test_late_packet_from_before_a_silence(void **state) {
 
 /* They do not come any more when much later ones do. */
 static void test_missing_packets_that_never_come(void **state) {
-    (void)state;
     lose_three();
     findings_fixture_packet(610, SERVER, 68);
     findings_fixture_expect_none();
@@ -279,28 +255,24 @@ static void test_missing_packets_that_never_come(void **state) {
 
 /* The finding cannot be held: it has what is known so far. */
 static void test_missing_packets_without_memory(void **state) {
-    (void)state;
     findings_fixture_exhaust_memory();
     server_is_silent(600, 600, 3);
     assert_int_equal(3, findings_fixture_expect(UE_FINDING_LOST_SILENCE)->values[UE_VALUE_COUNT].at_least);
 }
 
 static void test_silence_before_a_jump(void **state) {
-    (void)state;
     after_a_jump(false);
     findings_fixture_finish(620, true);
     assert_int_equal(100, findings_fixture_expect(UE_FINDING_LOST_SILENCE)->values[UE_VALUE_COUNT].at_least);
 }
 
 static void test_silence_before_a_damaged_sequence(void **state) {
-    (void)state;
     after_a_jump(true);
     findings_fixture_expect_none();
 }
 
 /* The server sends a malformed packet, which is no event, while the client sends. */
 static void test_malformed_packet_in_a_silence(void **state) {
-    (void)state;
     static const struct ue_decode_result bad = {.fault = {.status = UE_E_TRUNCATED}};
     findings_fixture_packet(0, SERVER, 1);
     for (int64_t id = 1; id < 5; id++) {
@@ -335,18 +307,15 @@ static void be_silent_after_a_malformed_packet(bool is_one_lost) {
 }
 
 static void test_malformed_packet_before_a_silence(void **state) {
-    (void)state;
     be_silent_after_a_malformed_packet(false);
 }
 
 static void test_lost_and_malformed_packet_before_a_silence(void **state) {
-    (void)state;
     be_silent_after_a_malformed_packet(true);
 }
 
 /* A side did not send the copies of its packets that the network made. */
 static void test_copies_in_a_silence(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     for (int64_t id = 1; id < 4; id++) {
         findings_fixture_packet(id * 150, CLIENT, id);
@@ -370,13 +339,11 @@ static void be_silent_after_disorder(int64_t server_ms) {
 }
 
 static void test_no_silence_after_disorder(void **state) {
-    (void)state;
     be_silent_after_disorder(700);
     findings_fixture_expect_none();
 }
 
 static void test_silence_after_disorder(void **state) {
-    (void)state;
     be_silent_after_disorder(900);
     const struct ue_finding *silence = findings_fixture_expect(UE_FINDING_UNSURE_SILENCE);
     assert_int_equal(500 * MS, silence->values[UE_VALUE_SPAN].at_least);
@@ -396,18 +363,15 @@ static void be_silent_before(uint64_t (*old_packet)(int64_t ms, unsigned side, i
 }
 
 static void test_late_after_a_silence(void **state) {
-    (void)state;
     be_silent_before(findings_fixture_late_packet);
 }
 
 static void test_copy_after_a_silence(void **state) {
-    (void)state;
     be_silent_before(findings_fixture_late_copy);
 }
 
 /* A copy comes after a malformed packet, and packets may be missing before both. */
 static void test_copy_before_a_silence(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_opaque(10, SERVER);
     findings_fixture_late_copy(20, SERVER, 1);
@@ -438,12 +402,10 @@ static void be_silent_unread(bool is_before) {
 }
 
 static void test_unread_before_a_silence(void **state) {
-    (void)state;
     be_silent_unread(true);
 }
 
 static void test_unread_after_a_silence(void **state) {
-    (void)state;
     be_silent_unread(false);
 }
 

@@ -26,43 +26,36 @@ static const struct ue_finding *server_has_clocks(uint16_t first_ms, uint16_t se
 }
 
 static void test_server_that_does_not_send(void **state) {
-    (void)state;
     const struct ue_finding *silence = server_has_clocks(900, 600, UE_FINDING_SILENCE);
     assert_int_equal(699 * MS, silence->values[UE_VALUE_LEAST].at_least); /* the clocks are whole milliseconds */
 }
 
 /* The clock has no value after a second: then the packet arrived earlier than usual. */
 static void test_server_that_does_not_send_for_a_second(void **state) {
-    (void)state;
     const struct ue_finding *silence = server_has_clocks(900, 1023, UE_FINDING_SILENCE);
     assert_int_equal(1000 * MS, silence->values[UE_VALUE_LEAST].at_least);
 }
 
 static void test_packets_held_on_the_way(void **state) {
-    (void)state;
     const struct ue_finding *silence = server_has_clocks(990, 7, UE_FINDING_HELD_SILENCE);
     assert_int_equal(18 * MS, silence->values[UE_VALUE_LEAST].at_least); /* likewise */
 }
 
 static void test_longer_part_of_a_silence(void **state) {
-    (void)state;
     server_has_clocks(0, 350, UE_FINDING_SILENCE);
 }
 
 static void test_shorter_part_of_a_silence(void **state) {
-    (void)state;
     server_has_clocks(0, 349, UE_FINDING_HELD_SILENCE);
 }
 
 /* The clock before it has no value, so that there is no interval. */
 static void test_silence_after_a_clock_without_value(void **state) {
-    (void)state;
     server_has_clocks(1023, 17, UE_FINDING_UNCLOCKED_SILENCE);
 }
 
 /* The plugin wants no pace. */
 static void test_held_packets_where_no_pace_is_wanted(void **state) {
-    (void)state;
     findings_fixture_want_no_waits();
     server_has_clocks(990, 7, UE_FINDING_HELD_SILENCE);
 }
@@ -82,7 +75,6 @@ static void end_silence(void) {
 }
 
 static void test_packets_acknowledged_in_a_silence(void **state) {
-    (void)state;
     begin_silence();
     findings_fixture_ack(2, 0, 0);
     findings_fixture_ack(3, 0, 0);
@@ -92,7 +84,6 @@ static void test_packets_acknowledged_in_a_silence(void **state) {
 }
 
 static void test_packets_acknowledged_after_a_silence(void **state) {
-    (void)state;
     begin_silence();
     findings_fixture_ack(2, 0, 0);
     end_silence();
@@ -103,7 +94,6 @@ static void test_packets_acknowledged_after_a_silence(void **state) {
 }
 
 static void test_packet_that_is_not_acknowledged(void **state) {
-    (void)state;
     begin_silence();
     findings_fixture_ack(2, 0, 0);
     findings_fixture_nak(3, 0);
@@ -114,7 +104,6 @@ static void test_packet_that_is_not_acknowledged(void **state) {
 
 /* The packet that ends the silence was acknowledged before it was captured: it is not missing. */
 static void test_acknowledged_packet_that_ends_a_silence(void **state) {
-    (void)state;
     begin_silence();
     findings_fixture_ack(2, 0, 0);
     findings_fixture_ack(4, 0, 0);
@@ -126,7 +115,6 @@ static void test_acknowledged_packet_that_ends_a_silence(void **state) {
 
 /* The acks of packets that follow a damaged sequence count, though their ids are below it. */
 static void test_packets_acknowledged_after_a_damaged_sequence(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_lost(SERVER, 2, 101);
     findings_fixture_packet(5, SERVER, 102);
@@ -143,7 +131,6 @@ static void test_packets_acknowledged_after_a_damaged_sequence(void **state) {
 
 /* The id of an acknowledged packet that is missing before the silence is none of the silence. */
 static void test_packet_acknowledged_from_before_a_silence(void **state) {
-    (void)state;
     findings_fixture_packet(0, SERVER, 1);
     findings_fixture_lost(SERVER, 2, 2);
     findings_fixture_packet(10, SERVER, 3);

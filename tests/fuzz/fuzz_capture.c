@@ -29,8 +29,6 @@ static void plant_bug(const struct capture_udp *udp) {
     if (copy != NULL)
         read_bytes(copy, udp->length_bytes);
     free(copy);
-#else
-    (void)udp;
 #endif
 }
 

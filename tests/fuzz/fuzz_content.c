@@ -46,8 +46,6 @@ static void plant_bug(const struct content_tally *tally, const struct ue_content
     if (tally->faults == 0 && tally->groups[UE_GROUP_BLOCK] >= 2 && tally->fields[UE_F_BLOCK_CLASS] != 0) {
         read = (uint8_t)(read + content->data.base[ue_bits_bytes(content->data.bits)]);
     }
-#else
-    (void)tally, (void)content;
 #endif
 }
 

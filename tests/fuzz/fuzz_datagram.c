@@ -46,8 +46,6 @@ static void plant_bug(const struct roundtrip *r, const uint8_t *bytes, size_t si
         second->bunch.has_mapped) {
         read = (uint8_t)(read + bytes[size]);
     }
-#else
-    (void)r, (void)bytes, (void)size;
 #endif
 }
 

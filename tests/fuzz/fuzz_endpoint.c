@@ -66,7 +66,6 @@ struct fuzz_run {
 /* For tests/fuzz/prove.sh: reads one byte past the end for a bunch of more than 100 bits with the paused flag. No bunch
    of the seeds has the flag. */
 static void plant_bug(const struct fuzz_run *r, const struct ue_event *e) {
-    (void)r;
 #ifdef UERUDP_PLANT_BUG
     static volatile uint8_t read;
     if (e->paused && e->data.bits > 100) {
@@ -74,8 +73,6 @@ static void plant_bug(const struct fuzz_run *r, const struct ue_event *e) {
         read = (uint8_t)(read + (byte != NULL ? byte[1] : 0));
         free(byte);
     }
-#else
-    (void)e;
 #endif
 }
 

@@ -73,7 +73,6 @@ static struct fed_datagram *fed_of(uint64_t frame) {
 /* ---- hooks ---- */
 
 static bool decrypt_nothing(void *user, const struct ue_ciphertext *sealed, struct ue_plaintext *opened) {
-    (void)user, (void)sealed, (void)opened;
     return false;
 }
 

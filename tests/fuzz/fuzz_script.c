@@ -22,9 +22,6 @@ static void plant_bug(const char *line, size_t column) {
     strncpy(copy, line, PLANTED_LINE_BYTES);
     sum = (char)(sum ^ copy[column - (column != 0)]);
     free(copy);
-#else
-    (void)line;
-    (void)column;
 #endif
 }
 

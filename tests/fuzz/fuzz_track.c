@@ -54,10 +54,7 @@ static void plant_bug(const struct tracker_session *session, const struct ue_obs
         read = (uint8_t)(read + block[event->bunch.is_jump + event->bunch.is_partial_error]);
         free(block);
     }
-#else
-    (void)event;
 #endif
-    (void)session;
 }
 
 /* Every bit of a message can be read, and the sizes of its fragments add up to its size. */

@@ -51,7 +51,6 @@ static struct parts split(const struct traffic *t, unsigned side, const uint8_t 
 }
 
 static void whole_datagrams_are_read(void **state) {
-    (void)state;
     struct traffic t;
     uint8_t bytes[PACKET_BYTES];
     uint64_t bunches = 0;
@@ -72,7 +71,6 @@ static void whole_datagrams_are_read(void **state) {
 
 /* No bunch is invented from the byte that terminates a cut datagram, and none has bits that were not captured. */
 static void cut_datagrams_keep_their_bits(void **state) {
-    (void)state;
     struct traffic t;
     uint8_t bytes[PACKET_BYTES], cut[PACKET_BYTES + 1];
     traffic_init(&t, RELEASE, STOCK, 2);
@@ -165,7 +163,6 @@ static uint64_t series_bits(const struct ue_bandwidth_totals *totals, unsigned s
 }
 
 static void sums_are_exact_with_any_memory(void **state) {
-    (void)state;
     unsigned rests = 0, wholes = 0;
     for (size_t limit_bytes = 0; limit_bytes < MEMORY_MAX; limit_bytes += MEMORY_STEP) {
         struct accounting a;
@@ -186,7 +183,6 @@ static void sums_are_exact_with_any_memory(void **state) {
 }
 
 static void bins_widen(void **state) {
-    (void)state;
     static const struct {
         int64_t seconds, bin_s;
     } cases[] = {{4095, 1}, {4096, 2}, {8191, 2}, {8192, 4}, {100000, 32}};
@@ -209,7 +205,6 @@ static void bins_widen(void **state) {
 
 /* Times of a capture can be anything. */
 static void times_jump(void **state) {
-    (void)state;
     static const int64_t times[] = {UE_NS_PER_S, INT64_MIN, INT64_MAX, 0, -1, INT64_MAX - 1, 2 * UE_NS_PER_S};
     struct accounting a;
     assert_true(begin(&a, SIZE_MAX));

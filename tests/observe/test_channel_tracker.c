@@ -37,14 +37,12 @@ static void send_after_open(bool is_acked) {
 }
 
 static void data_of_a_channel_may_be_refused_before_its_open_arrived(void **state) {
-    (void)state;
     send_after_open(false);
     tracker_fixture_expect(&shared_fixture, "4 c packet 71, 71 in flight\n"
                                             "4 c nak 10 in 2 after 20\n4 c nak 11 or refused in 3 after 10\n");
 }
 
 static void data_of_an_open_channel_is_not_refused(void **state) {
-    (void)state;
     send_after_open(true);
     tracker_fixture_expect(&shared_fixture, "4 c packet 71, 71 in flight\n"
                                             "4 c ack 10 in 2 after 20\n4 c nak 11 in 3 after 10\n");
@@ -112,14 +110,12 @@ static void lose_of_channel_before_capture(bool is_reliable) {
 
 /* It is refused with its packet, if the channel is not open. */
 static void a_legacy_reliable_bunch_is_not_delivered_with_a_refused_packet(void **state) {
-    (void)state;
     lose_of_channel_before_capture(true);
     tracker_fixture_expect(&shared_fixture, "4 c packet 70, 0 in flight\n4 c ack 9 in 1\n"
                                             "4 c nak 10 in 2\n4 c ack 11 in 3\n");
 }
 
 static void a_legacy_unreliable_bunch_may_be_refused_alone(void **state) {
-    (void)state;
     lose_of_channel_before_capture(false);
     tracker_fixture_expect(&shared_fixture, "4 c packet 70, 0 in flight\n4 c ack 9 in 1\n"
                                             "4 c nak 10 or refused in 2\n4 c ack 11 in 3\n");
@@ -128,7 +124,6 @@ static void a_legacy_unreliable_bunch_may_be_refused_alone(void **state) {
 /* ---- retransmissions ---- */
 
 static void a_copy_names_the_copies_before(void **state) {
-    (void)state;
     send_reliable(10, 5);
     send_reliable(11, 6);
     send_reliable(12, 5);
@@ -142,7 +137,6 @@ static void a_copy_names_the_copies_before(void **state) {
 }
 
 static void a_copy_of_what_was_delivered_is_spurious(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 70, 9, 0);
     send_reliable(10, 5);
     send_reliable(11, 6);
@@ -184,28 +178,23 @@ static void a_copy_is_spurious_whichever_copy_was_delivered(void **state) {
 }
 
 static void a_copy_that_was_overtaken_and_delivered_counts(void **state) {
-    (void)state;
     assert_true(IS_FIFTH_SPURIOUS(11, 10, 12, 11, 13));
 }
 
 static void copies_are_remembered_for_a_while(void **state) {
-    (void)state;
     assert_true(IS_FIFTH_SPURIOUS(12, 10, 12, 20, 41));
 }
 
 static void packets_between_the_copies_do_not_count(void **state) {
-    (void)state;
     assert_false(IS_FIFTH_SPURIOUS(11, 10, 12, 20, 41));
 }
 
 static void no_copy_is_spurious_before_one_is_delivered(void **state) {
-    (void)state;
     assert_false(IS_FIFTH_SPURIOUS(9, 10, 11, 12, 13));
 }
 
 /* The network reorders: packet 10 comes after packet 11, which repeats its bunch and was acknowledged. */
 static void a_late_first_copy_is_not_spurious(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 70, 8, 0);
     send_reliable(9, 5);
     send_reliable(11, 6);
@@ -219,7 +208,6 @@ static void a_late_first_copy_is_not_spurious(void **state) {
 
 /* The reliable buffer of the sender: from the oldest bunch that is not delivered (endpoint.md 15, 22 to 27). */
 static void the_buffer_is_given_up_from_the_front(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 70, 9, 0);
     for (unsigned i = 0; i < 4; i++) {
         send_reliable(10 + i, 5 + i);
@@ -241,7 +229,6 @@ static void the_buffer_is_given_up_from_the_front(void **state) {
 /* ---- sequences ---- */
 
 static void gaps_and_impossible_jumps(void **state) {
-    (void)state;
     send_reliable(10, 5);
     send_reliable(11, 8);
     send_reliable(12, 6);
@@ -263,7 +250,6 @@ static void gaps_and_impossible_jumps(void **state) {
 }
 
 static void sequences_wrap_and_copies_are_found_behind_it(void **state) {
-    (void)state;
     for (uint32_t i = 0; i < 3000; i++) {
         send_reliable(i, i & 1023);
         forget();
@@ -277,7 +263,6 @@ static void sequences_wrap_and_copies_are_found_behind_it(void **state) {
 
 /* A steady stream keeps few entries, and a late retransmission is still recognised. */
 static void what_is_settled_gives_its_place(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 0, 16383, 0);
     for (uint32_t i = 0; i < 4000; i++) {
         send_reliable(2 * i, i & 1023);
@@ -305,7 +290,6 @@ static void play_on_channels(int64_t first_id, uint32_t packets, uint32_t channe
 
 /* Memory depends on the bunches in flight, not on the number of channels. */
 static void many_channels_keep_few_bunches(void **state) {
-    (void)state;
     play_on_channels(10, 8000, 2000);
     assert_true(ue_tracker_bytes(shared_fixture.tracker) < 250000);
     assert_int_equal(shared_fixture_counts(SERVER)->reliable, 8000);
@@ -337,7 +321,6 @@ static bool is_bad(void) {
 }
 
 static void reliable_parts_follow_each_other(void **state) {
-    (void)state;
     part(10, 5, true, false, 80);
     part(11, 6, false, false, 80);
     part(12, 7, false, true, 13);
@@ -356,7 +339,6 @@ static void reliable_parts_follow_each_other(void **state) {
 }
 
 static void parts_follow_what_came_long_ago(void **state) {
-    (void)state;
     part(8, 5, true, false, 80);
     part(9, 6, false, true, 80);
     play_on_channels(10, 8000, 2000);
@@ -365,7 +347,6 @@ static void parts_follow_what_came_long_ago(void **state) {
 }
 
 static void unreliable_parts_stand_in_neighbouring_packets(void **state) {
-    (void)state;
     part(10, 0, true, false, 80);
     part(11, 0, false, false, 80);
     part(12, 0, false, true, 80);
@@ -381,7 +362,6 @@ static void unreliable_parts_stand_in_neighbouring_packets(void **state) {
 
 /* protocol.md 10.2, rules 3, 5 and 6. */
 static void parts_have_whole_bytes(void **state) {
-    (void)state;
     part(10, 5, true, false, 13);
     assert_true(is_bad());
     part(11, 6, false, false, 13);
@@ -395,7 +375,6 @@ static void parts_have_whole_bytes(void **state) {
 /* ---- channels ---- */
 
 static void channels_open_and_close_once(void **state) {
-    (void)state;
     struct ue_bunch *bunch = tracker_fixture_reliable(&shared_fixture, 3, 5);
     bunch->control = bunch->open = true;
     tracker_fixture_packet(&shared_fixture, SERVER, 10, 0, 0);
@@ -428,7 +407,6 @@ static void channels_open_and_close_once(void **state) {
 }
 
 static void a_dormant_channel_closes_for_dormancy(void **state) {
-    (void)state;
     tracker_fixture_free(&shared_fixture);
     tracker_fixture_init(&shared_fixture, "4.18", SIZE_MAX / 2);
     struct ue_bunch *bunch = tracker_fixture_reliable(&shared_fixture, 3, 5);
@@ -443,7 +421,6 @@ static void a_dormant_channel_closes_for_dormancy(void **state) {
 /* Every channel index up to and far beyond the highest of engines: events are emitted, memory stays within the limit
    and is freed. */
 static void a_flood_of_channels_stays_within_the_bound(void **state) {
-    (void)state;
     int64_t id = 0;
     for (uint32_t channel = 0; channel < 60000; channel += 40) {
         for (uint32_t i = 0; i < 40; i++) {
@@ -460,7 +437,6 @@ static void a_flood_of_channels_stays_within_the_bound(void **state) {
 /* Channels and sequences that an attacker chooses to collide in one hash chain: the oldest entries are evicted, and no
    lookup takes longer than others. */
 static void numbers_that_collide_give_way(void **state) {
-    (void)state;
     for (uint32_t channel = 1; channel <= 40; channel++) {
         tracker_fixture_reliable(&shared_fixture, channel, (0 - channel * 2654435761u) & 1023);
     }
@@ -471,7 +447,6 @@ static void numbers_that_collide_give_way(void **state) {
 }
 
 static void sequences_that_jump_stay_within_the_bound(void **state) {
-    (void)state;
     for (int64_t id = 0; id < 3000; id++) {
         for (uint32_t channel = 0; channel < 40; channel++) {
             tracker_fixture_reliable(&shared_fixture, channel * 64, (uint32_t)(id * 511) & 1023);
@@ -500,7 +475,6 @@ static void feed_bunches(int64_t id, size_t count) {
 }
 
 static void all_items_are_handed_out_or_none(void **state) {
-    (void)state;
     feed_bunches(100, 3);
     expect_read(3);
     feed_bunches(101, 0);
@@ -512,7 +486,6 @@ static void all_items_are_handed_out_or_none(void **state) {
 }
 
 static void what_was_not_read_is_not_handed_out(void **state) {
-    (void)state;
     static const uint8_t empty[1];
     const struct ue_packet_ids packet_ids = {0};
     feed_bunches(100, 2);

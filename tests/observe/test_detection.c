@@ -68,7 +68,6 @@ static void assert_never_wrong(const char *release, const struct ue_settings *se
 }
 
 static void generated_packets_give_no_wrong_answer(void **state) {
-    (void)state;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         for (uint64_t seed = 1; seed <= 12; seed++) {
             assert_never_wrong(ue_profile_at(row)->name, STOCK, seed % 3 == 0 ? -1 : (int)SERVER, seed);
@@ -78,7 +77,6 @@ static void generated_packets_give_no_wrong_answer(void **state) {
 
 /* The bound of the channel sequence that one game changed. */
 static void a_changed_bound_is_found(void **state) {
-    (void)state;
     struct ue_settings changed = {.ch_seq_bound = 4096};
     for (uint64_t seed = 1; seed <= 5; seed++) {
         struct traffic t;
@@ -98,7 +96,6 @@ static void a_changed_bound_is_found(void **state) {
 }
 
 static void frame_times_tell_the_server(void **state) {
-    (void)state;
     struct traffic t;
     struct ue_detection detection;
     traffic_init(&t, "4.25", STOCK, 7);
@@ -112,7 +109,6 @@ static void frame_times_tell_the_server(void **state) {
 /* ---- handshakes ---- */
 
 static void a_handshake_settles_what_it_can(void **state) {
-    (void)state;
     static const struct {
         const char *release;
         const char *chosen;
@@ -137,7 +133,6 @@ static void a_handshake_settles_what_it_can(void **state) {
 }
 
 static void numbers_begin_with_the_cookie(void **state) {
-    (void)state;
     struct traffic t;
     struct ue_detection detection;
     traffic_init(&t, "4.25", STOCK, 2);
@@ -155,7 +150,6 @@ static void numbers_begin_with_the_cookie(void **state) {
 }
 
 static void a_new_initial_ends_the_connection(void **state) {
-    (void)state;
     struct traffic t;
     struct ue_detection detection;
     struct ue_handshake_match match;
@@ -204,7 +198,6 @@ static void assert_restart_continues(const char *release) {
 }
 
 static void a_restart_continues_the_connection(void **state) {
-    (void)state;
     static const char *const releases[] = {"4.22", "4.25", "5.1", "5.4", "5.5", "5.8"};
     for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
         assert_restart_continues(releases[i]);
@@ -213,7 +206,6 @@ static void a_restart_continues_the_connection(void **state) {
 
 /* A result of the new address is discarded when the earlier connection becomes known. */
 static void a_late_adoption_counts_for_what_was_held(void **state) {
-    (void)state;
     struct traffic t;
     struct ue_detection old;
     struct ue_detection moved;
@@ -232,7 +224,6 @@ static void a_late_adoption_counts_for_what_was_held(void **state) {
 /* ---- held datagrams ---- */
 
 static void datagrams_are_kept_until_the_detection(void **state) {
-    (void)state;
     struct traffic t;
     struct ue_detection detection;
     struct ue_decode_state first;
@@ -257,7 +248,6 @@ static void datagrams_are_kept_until_the_detection(void **state) {
 /* Of packets without bunches all generations up to 4.21 match the same. The only bunch is of 4.20 and opens the control
    channel with a message that no engine sends, so that it is not plausible; the others cannot decode it. */
 static void a_tie_is_settled_by_what_can_be_decoded(void **state) {
-    (void)state;
     const uint8_t bunch[] = {0x1e, 0x00, 0x13, 0x00, 0x01, 0x04, 0x06, 0x00, 0x04, 0x00, 0x00, 0x00, 0x00, 0x0c};
     struct ue_detection detection;
     ue_detection_init(&detection, STOCK, NULL, SERVER);
@@ -273,7 +263,6 @@ static void a_tie_is_settled_by_what_can_be_decoded(void **state) {
 
 /* Released as a tie of 5.1 to 5.5; the first partial bunch decides. Earlier decode states do not change. */
 static void later_evidence_settles_a_tie(void **state) {
-    (void)state;
     struct traffic t;
     struct ue_detection detection;
     struct ue_decode_state first;
@@ -293,7 +282,6 @@ static void later_evidence_settles_a_tie(void **state) {
 }
 
 static void a_given_generation_is_believed(void **state) {
-    (void)state;
     struct traffic t;
     struct ue_detection detection;
     traffic_init(&t, "5.5", STOCK, 8);
@@ -306,7 +294,6 @@ static void a_given_generation_is_believed(void **state) {
 
 /* The prefix has ids by the generation, until a handshake shows that it has none. */
 static void a_late_handshake_changes_how_packets_are_read(void **state) {
-    (void)state;
     struct traffic t;
     struct ue_detection detection;
     struct ue_context x;
@@ -326,7 +313,6 @@ static void a_late_handshake_changes_how_packets_are_read(void **state) {
 }
 
 static void random_datagrams_give_no_detection_result(void **state) {
-    (void)state;
     struct rng rng = rng_seeded("nonsense");
     struct ue_detection detection;
     struct ue_decode_state frame;

@@ -64,7 +64,6 @@ static void check(const struct flow *f, bool has_older, bool has_newer) {
 /* One cut packet may be damaged, or of something else. */
 static void test_two_packets_exclude_a_generation(void **state) {
     static const unsigned whole_packets[] = {8, UE_DETECTION_HELD_MAX}; /* before the release, and long after it */
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct flow f;
         flow_init(&f);
@@ -80,7 +79,6 @@ static void test_two_packets_exclude_a_generation(void **state) {
 
 /* One packet beside many that contradict the other generation does not save it. */
 static void test_one_packet_among_many_decides_nothing(void **state) {
-    (void)state;
     struct flow f;
     flow_init(&f);
     feed_whole_packets(&f, UE_DETECTION_HELD_MAX);
@@ -94,7 +92,6 @@ static void test_one_packet_among_many_decides_nothing(void **state) {
 /* An exclusion is not for good: the packets after it may contradict the other generation as often. */
 static void test_later_packets_readmit_a_generation(void **state) {
     static const unsigned whole_packets[] = {8, UE_DETECTION_HELD_MAX};
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct flow f;
         flow_init(&f);
@@ -117,7 +114,6 @@ static const char *name_of_result(const struct flow *f) {
 /* Of the generations that are left, the oldest that decodes most datagrams, as the sentence of the reason says: not the
    oldest of all, and with as many faults not the newest. */
 static void test_fewest_faults(void **state) {
-    (void)state;
     for (uint8_t faults = 0; faults < 2; faults++) {
         struct flow f;
         flow_init(&f);

@@ -24,7 +24,6 @@ static bool all_are_foreign(const struct ue_detection *detection, struct traffic
 /* One bit and the 194 bits of a handshake message of 4.18 look like the 195 bits of one of 4.22 with restart bit, and
    all packets then have the handshake bit. */
 static void packets_contradict_a_handshake(void **state) {
-    (void)state;
     struct traffic t;
     struct ue_detection detection;
     unsigned bits;
@@ -49,7 +48,6 @@ static void packets_contradict_a_handshake(void **state) {
 /* Datagrams with handshake bit, but without the form of a handshake message, are no contradiction once there was a
    packet. */
 static void packets_confirm_a_handshake(void **state) {
-    (void)state;
     struct traffic t;
     struct ue_detection detection;
     uint8_t unformed[40] = {0x01, [39] = 0x80};
@@ -68,7 +66,6 @@ static void packets_confirm_a_handshake(void **state) {
 /* A datagram behind a magic header that begins with 1, 0, with the size, the time and the cookie of a handshake message
    of 4.22, after the handshake of the connection and some packets. */
 static void a_chance_form_is_no_handshake(void **state) {
-    (void)state;
     const struct ue_settings magic = {.magic_bits = 7, .magic = 0x55};
     struct traffic t;
     struct ue_detection detection;
@@ -91,7 +88,6 @@ static void a_chance_form_is_no_handshake(void **state) {
 
 /* Packets of 4.25 after five bits are packets of 5.1 with these bits as ids. That they match is no evidence. */
 static void packets_match_by_chance(void **state) {
-    (void)state;
     const struct ue_settings magic = {.magic_bits = 5, .magic = 9};
     for (uint64_t seed = 1; seed <= 8; seed++) {
         struct traffic t;
@@ -111,7 +107,6 @@ static void packets_match_by_chance(void **state) {
 
 /* Datagrams of another protocol on the port do not hide the header, also before the handshake; many of them do. */
 static void others_do_not_hide_a_header(void **state) {
-    (void)state;
     const struct ue_settings magic = {.magic_bits = 13, .magic = 0x1234};
     static const struct {
         unsigned before, after;
@@ -144,7 +139,6 @@ static void others_do_not_hide_a_header(void **state) {
 
 /* A handshake after packets, and one after another, count, and there is no magic header. */
 static void a_handshake_counts_without_another(void **state) {
-    (void)state;
     for (unsigned connects = 0; connects < 2; connects++) {
         struct traffic t;
         struct ue_detection detection;
@@ -167,7 +161,6 @@ static void a_handshake_counts_without_another(void **state) {
 
 /* Without a generation that matches half of the packets there is no connection, although one packet may decode. */
 static void a_chance_match_is_no_connection(void **state) {
-    (void)state;
     const struct ue_settings magic = {.magic_bits = 13, .magic = 0x1234};
     for (uint64_t seed = 1; seed <= 4; seed++) {
         struct traffic t;
@@ -201,7 +194,6 @@ static void begin_unreadable(struct ue_detection *detection, struct traffic *t, 
 
 /* Random content after a handshake is no chain of handlers: each would have to fit every packet. */
 static void random_packets_have_no_handlers(void **state) {
-    (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct traffic t;
         struct ue_detection detection;
@@ -216,7 +208,6 @@ static void random_packets_have_no_handlers(void **state) {
 /* When only the first packets were damaged, or of something else, those after them are decoded; none of the first ones
    is, so that each is decoded as it was at first. */
 static void later_packets_are_decoded(void **state) {
-    (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct traffic t;
         struct ue_detection detection;
@@ -242,7 +233,6 @@ static void later_packets_are_decoded(void **state) {
 
 /* Few packets of a long connection are tried, and none changes what is known of it. */
 static void packets_that_match_nothing_are_seldom_tried(void **state) {
-    (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         struct traffic t;
         struct ue_detection detection;
@@ -279,7 +269,6 @@ static void check_same_answers(struct ue_detection a, struct ue_detection b, str
 
 /* Packets that are tried in vain leave no evidence, unlike those that match. */
 static void a_trial_in_vain_leaves_no_evidence(void **state) {
-    (void)state;
     for (uint64_t seed = 2; seed <= 8; seed += 2) { /* several generations send the handshake of 5.4 */
         struct traffic t;
         struct ue_detection detection;
@@ -297,7 +286,6 @@ static void a_trial_in_vain_leaves_no_evidence(void **state) {
 
 /* Packets that match, without a handler, and with one whose flag is clear in each of them. */
 static void packets_that_match_have_no_other_handlers(void **state) {
-    (void)state;
     const struct ue_settings two = {.handlers = {UE_HANDLER_OODLE, UE_HANDLER_AESGCM}};
     const struct ue_settings *const all[] = {STOCK, &two};
     for (size_t i = 0; i < 2; i++) {

@@ -22,7 +22,6 @@ static struct ue_packet_ids packet(unsigned sender, uint16_t seq, int32_t ack) {
 
 /* The server sent packets up to 20, and the client acknowledged 10. */
 static int begin(void **state) {
-    (void)state;
     sides[CLIENT] = sides[SERVER] = (struct ue_detection_side){0};
     packet(SERVER, 20, NO_ACK);
     packet(CLIENT, 5, 10);
@@ -30,7 +29,6 @@ static int begin(void **state) {
 }
 
 static void test_next_ack(void **state) {
-    (void)state;
     packet(CLIENT, 6, NO_ACK);
     const struct ue_packet_ids ids = packet(CLIENT, 7, 13);
     assert_true(ids.has_acked_before && ids.acked_before == 10 && !ids.has_unread_before);
@@ -38,13 +36,11 @@ static void test_next_ack(void **state) {
 
 /* A packet that is missing may have acknowledged what the next one skips; then the next ack is certain again. */
 static void test_missing_packet(void **state) {
-    (void)state;
     assert_true(packet(CLIENT, 7, 13).has_unread_before);
     assert_false(packet(CLIENT, 8, 15).has_unread_before);
 }
 
 static void test_late_packet(void **state) {
-    (void)state;
     packet(CLIENT, 7, 13);
     assert_false(packet(CLIENT, 6, 12).has_acked_before);
     assert_int_equal(13, packet(CLIENT, 8, 14).acked_before);
@@ -53,7 +49,6 @@ static void test_late_packet(void **state) {
 /* An ack far ahead of what the other side is known to have sent reports nothing, and what it may have acknowledged is
    not skipped by the next. */
 static void test_ack_far_ahead(void **state) {
-    (void)state;
     const struct ue_packet_ids held = packet(CLIENT, 6, 500);
     assert_int_equal(500, held.acked_before);
     const struct ue_packet_ids next = packet(CLIENT, 7, 501);

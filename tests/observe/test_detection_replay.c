@@ -112,14 +112,12 @@ static void check_events(const char *release, const struct ue_settings *settings
 }
 
 static void each_packet_counts_once(void **state) {
-    (void)state;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         check_events(ue_profile_at(row)->name, &internal_ack);
     }
 }
 
 static void each_generation_is_found_without_setting(void **state) {
-    (void)state;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         check_events(ue_profile_at(row)->name, NULL);
     }
@@ -128,7 +126,6 @@ static void each_generation_is_found_without_setting(void **state) {
 /* ---- what is no replay ---- */
 
 static void few_datagrams_are_no_replay(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct replay replay = replay_of(RELEASE);
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -140,7 +137,6 @@ static void few_datagrams_are_no_replay(void **state) {
 }
 
 static void datagrams_of_few_sizes_are_no_replay(void **state) {
-    (void)state;
     for (unsigned sizes = 5; sizes <= 6; sizes++) {
         struct observer_fixture f;
         struct replay replay = replay_of(RELEASE);
@@ -157,7 +153,6 @@ static void datagrams_of_few_sizes_are_no_replay(void **state) {
 
 /* At any place among the datagrams that would suffice: an answer, a handshake message, or other content. */
 static void other_datagrams_exclude_a_replay(void **state) {
-    (void)state;
     static const uint8_t other[] = "another protocol";
     for (unsigned place = 0; place < ENOUGH; place++) {
         for (unsigned kind = 0; kind < 3; kind++) {
@@ -184,7 +179,6 @@ static void other_datagrams_exclude_a_replay(void **state) {
 
 /* The packets of one side of a game, also of one with bounds or a magic header that the settings lack. */
 static void one_side_of_a_game_is_no_replay(void **state) {
-    (void)state;
     static const struct ue_settings settings[] = {
         {0}, {.max_packet_bytes = 2048}, {.ch_seq_bound = 4096}, {.magic_bits = 8, .magic = 0x5a}};
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
@@ -206,7 +200,6 @@ static void one_side_of_a_game_is_no_replay(void **state) {
 
 /* On an unknown port nobody says that it is this protocol at all. */
 static void unknown_ports_are_left_alone(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct replay replay = replay_of(RELEASE);
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);

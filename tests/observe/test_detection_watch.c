@@ -38,7 +38,6 @@ static struct ue_decode_state feed_oddity(struct ue_detection *detection, struct
 /* Some of the first 64 packets match nothing, so that no generation is certain. A packet that also matches an older
    generation, but with an implausible sequence, changes nothing. */
 static void a_chance_match_far_from_the_detection_changes_nothing(void **state) {
-    (void)state;
     struct traffic t;
     struct ue_detection detection;
     uint8_t bytes[PACKET_BYTES];
@@ -92,7 +91,6 @@ static void assert_contradiction_reopens(const char *first, const char *second) 
 }
 
 static void a_contradiction_opens_the_detection_again(void **state) {
-    (void)state;
     for (size_t one = 0; one < UE_PROFILE_COUNT; one++) {
         for (size_t other = 0; other < UE_PROFILE_COUNT; other++) {
             assert_contradiction_reopens(ue_profile_at(one)->name, ue_profile_at(other)->name);
@@ -102,7 +100,6 @@ static void a_contradiction_opens_the_detection_again(void **state) {
 
 /* Damaged and foreign packets, singly and in runs, and one jump of the sequence. */
 static void damage_and_gaps_change_nothing(void **state) {
-    (void)state;
     struct traffic t;
     struct ue_detection detection;
     traffic_init(&t, "4.25", STOCK, 14);

@@ -35,7 +35,6 @@ static void restart(void) {
 }
 
 static void a_restart_keeps_the_numbers(void **state) {
-    (void)state;
     connect();
     restart();
     tracker_fixture_packet(&shared_fixture, CLIENT, 1028, 499, 0);
@@ -51,7 +50,6 @@ static void a_restart_keeps_the_numbers(void **state) {
 }
 
 static void late_copies_are_no_restart(void **state) {
-    (void)state;
     connect();
     restart();
     shared_fixture.length = 0;
@@ -65,7 +63,6 @@ static void late_copies_are_no_restart(void **state) {
 
 /* A client restarts again at the earliest 10 s after its last handshake message. */
 static void a_second_restart(void **state) {
-    (void)state;
     connect();
     restart();
     shared_fixture.now_ns += 10 * UE_NS_PER_S;
@@ -80,7 +77,6 @@ static void a_second_restart(void **state) {
 
 /* The Ack is not in a capture of the client's datagrams. */
 static void a_packet_of_the_client_completes_a_restart(void **state) {
-    (void)state;
     connect();
     message(CLIENT, UE_HANDSHAKE_INITIAL);
     message(CLIENT, UE_HANDSHAKE_RESTART_RESPONSE);
@@ -98,7 +94,6 @@ static void a_packet_of_the_client_completes_a_restart(void **state) {
 
 /* A server sends no packets to addresses that it does not know. */
 static void a_packet_of_the_server_retracts_its_request(void **state) {
-    (void)state;
     connect();
     message(SERVER, UE_HANDSHAKE_RESTART_REQUEST);
     tracker_fixture_packet(&shared_fixture, CLIENT, 1028, 499, 0);
@@ -114,7 +109,6 @@ static void a_packet_of_the_server_retracts_its_request(void **state) {
 
 /* Likewise a client that goes on sending packets. Its RestartResponse begins the restart again. */
 static void a_packet_of_the_client_retracts_its_restart(void **state) {
-    (void)state;
     connect();
     message(CLIENT, UE_HANDSHAKE_INITIAL);
     tracker_fixture_packet(&shared_fixture, SERVER, 501, 1026, 0);
@@ -131,7 +125,6 @@ static void a_packet_of_the_client_retracts_its_restart(void **state) {
 
 /* A client that connects anew does not restart. */
 static void another_handshake_retracts_a_restart(void **state) {
-    (void)state;
     connect();
     message(SERVER, UE_HANDSHAKE_RESTART_REQUEST);
     tracker_fixture_handshake(&shared_fixture, CLIENT, UE_HANDSHAKE_INITIAL, false, 0, 0);
@@ -145,7 +138,6 @@ static void another_handshake_retracts_a_restart(void **state) {
 
 /* A message that is sent again is captured again at each capture point. */
 static void other_capture_points_see_the_same_messages(void **state) {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         shared_fixture.point = 0;
         tracker_fixture_handshake(&shared_fixture, CLIENT, UE_HANDSHAKE_INITIAL, false, 0, 0);
@@ -166,7 +158,6 @@ static void other_capture_points_see_the_same_messages(void **state) {
 
 /* Another message of the same type. */
 static void other_capture_points_see_other_messages(void **state) {
-    (void)state;
     tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_CHALLENGE, false, 500, 1027);
     shared_fixture.point = 1;
     tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_CHALLENGE, false, 501, 1027);

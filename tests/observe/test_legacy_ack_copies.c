@@ -42,7 +42,6 @@ static void acknowledge_first_two(void) {
 
 /* The client has received packets 1 and 3, not 2. The ack of 11 after that of 12 comes too late: 11 counts as lost. */
 static void a_copy_after_the_ack_of_a_later_packet_changes_nothing(void **state) {
-    (void)state;
     acknowledge_first_two();
     send(SERVER, 3, 12, 11);
     send(CLIENT, 14, 1, 3);
@@ -52,7 +51,6 @@ static void a_copy_after_the_ack_of_a_later_packet_changes_nothing(void **state)
 }
 
 static void a_copy_before_the_ack_of_a_later_packet_counts(void **state) {
-    (void)state;
     acknowledge_first_two();
     send(SERVER, 3, 11, 12);
     send(CLIENT, 14, 1, 3);
@@ -71,20 +69,17 @@ static void overtake(int64_t overtaking) {
 }
 
 static void a_copy_after_a_packet_with_a_later_ack_changes_nothing(void **state) {
-    (void)state;
     overtake(3);
     expect_counts(3, 1, 0);
 }
 
 static void a_copy_after_a_lost_packet_with_a_later_ack_counts(void **state) {
-    (void)state;
     overtake(0);
     expect_counts(4, 0, 0);
 }
 
 /* Packet 2 is missing, and may have acknowledged 11. The copies that follow the ack of 12 do not show that. */
 static void a_copy_does_not_show_that_the_first_one_arrived(void **state) {
-    (void)state;
     acknowledge_first();
     send(SERVER, 3, 12, 11);
     send(CLIENT, 14, 1, 3);
@@ -103,20 +98,17 @@ static void lose_one_copy(int64_t arrived) {
 }
 
 static void a_copy_that_was_not_captured_may_have_arrived(void **state) {
-    (void)state;
     lose_one_copy(2);
     expect_counts(4, 0, 1);
 }
 
 static void a_copy_in_a_packet_that_was_lost_too_did_not_arrive(void **state) {
-    (void)state;
     lose_one_copy(0);
     expect_counts(3, 1, 0);
 }
 
 /* Packet 10 is captured after the first ack, which may not be the first of the connection. */
 static void an_early_packet_that_is_late_may_have_been_acknowledged(void **state) {
-    (void)state;
     send(CLIENT, 12, 0, 0);
     send(SERVER, 1, 12, 0);
     send(CLIENT, 10, 0, 0);
@@ -125,7 +117,6 @@ static void an_early_packet_that_is_late_may_have_been_acknowledged(void **state
 }
 
 static void an_early_packet_before_the_first_ack_counts_once(void **state) {
-    (void)state;
     send(CLIENT, 12, 0, 0);
     send(CLIENT, 11, 0, 0);
     send(SERVER, 1, 12, 0);
@@ -147,13 +138,11 @@ static void acknowledge_far_ahead(int64_t next) {
 }
 
 static void an_ack_far_ahead_leaves_its_packet_open(void **state) {
-    (void)state;
     acknowledge_far_ahead(0);
     expect_counts(3, 198, 1);
 }
 
 static void an_ack_far_ahead_that_comes_again_counts(void **state) {
-    (void)state;
     acknowledge_far_ahead(300);
     expect_counts(4, 198, 0);
 }

@@ -15,7 +15,6 @@ static void expect_not_acked(uint64_t nacked, uint64_t unsure) {
 
 /* The example of endpoint.md 36. */
 static void legacy_acks_imply_naks(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 16381, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 16384, 0, 0);
     shared_fixture.length = 0;
@@ -32,7 +31,6 @@ static void legacy_acks_imply_naks(void **state) {
 
 /* Packet 11 may have been acknowledged before the capture began, 10 and 12 in a packet of the server that was lost. */
 static void the_first_legacy_ack_skips_what_may_have_been_reported(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 12, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 13, 0, 0);
@@ -64,7 +62,6 @@ static void acknowledge_first_two(void) {
 
 /* Both packets with an ack are lost: the next ack, which skips its packet, is an implied nak. */
 static void a_legacy_ack_that_is_lost_twice_is_a_nak(void **state) {
-    (void)state;
     acknowledge_first_two();
     tracker_fixture_ack(&shared_fixture, 11);
     tracker_fixture_ack(&shared_fixture, 12);
@@ -105,19 +102,16 @@ static void acknowledge_in_unseen_packet(bool is_acked, bool is_late) {
 }
 
 static void a_legacy_ack_may_be_in_a_packet_that_is_captured_late(void **state) {
-    (void)state;
     acknowledge_in_unseen_packet(true, true);
     expect_not_acked(0, 0);
 }
 
 static void a_legacy_ack_may_be_in_a_packet_that_is_not_captured(void **state) {
-    (void)state;
     acknowledge_in_unseen_packet(true, false);
     expect_not_acked(0, 1);
 }
 
 static void a_legacy_ack_in_a_packet_that_was_lost_has_not_arrived(void **state) {
-    (void)state;
     acknowledge_in_unseen_packet(false, false);
     assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 1);
     assert_int_equal(ue_tracker_packet_state(shared_fixture.tracker, CLIENT, 11), UE_TRACKER_PACKET_NOT_DELIVERED);
@@ -125,7 +119,6 @@ static void a_legacy_ack_in_a_packet_that_was_lost_has_not_arrived(void **state)
 
 /* The acks may have been in packets that the capture lacks: then no ack is retracted. */
 static void a_legacy_ack_that_may_have_arrived_stands(void **state) {
-    (void)state;
     for (int64_t id = 10; id < 14; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
     }
@@ -148,7 +141,6 @@ static void a_legacy_ack_that_may_have_arrived_stands(void **state) {
 /* Both packets with an ack can be missing with others in between: 15 acks 2 to 4, 16 repeats the ack of 2, and 17
    repeats the rest. 18 skips 3 and 4, which are not certainly lost. */
 static void a_legacy_ack_behind_a_missing_packet_is_not_known(void **state) {
-    (void)state;
     for (int64_t id = 10; id < 14; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
     }
@@ -198,7 +190,6 @@ static void skip_after_missing(int64_t missing, bool repeats) {
 
 /* Each ack is in two packets, and the second begins with it. */
 static void a_legacy_ack_in_one_missing_packet_would_be_in_the_next(void **state) {
-    (void)state;
     skip_after_missing(1, true);
     tracker_fixture_expect(&shared_fixture, "6 s missing 2-2\n"
                                             "6 s packet 3, 0 in flight\n"
@@ -209,14 +200,12 @@ static void a_legacy_ack_in_one_missing_packet_would_be_in_the_next(void **state
 
 /* If the missing packet was full, the next one begins with a new ack. */
 static void a_legacy_ack_may_be_in_one_missing_packet_that_was_full(void **state) {
-    (void)state;
     skip_after_missing(1, false);
     expect_not_acked(0, 1);
 }
 
 /* Acks are written in the order of their packets, and again in this order: that of 12 is, and 11 has none. */
 static void a_legacy_ack_that_is_not_repeated_was_not_written(void **state) {
-    (void)state;
     skip_after_missing(1, false);
     tracker_fixture_ack(&shared_fixture, 12);
     tracker_fixture_ack(&shared_fixture, 13);
@@ -237,20 +226,17 @@ static void skip_after_empty(size_t first_bytes) {
 }
 
 static void a_missing_packet_whose_acks_are_not_repeated_held_none(void **state) {
-    (void)state;
     skip_after_empty(1);
     expect_not_acked(1, 0);
 }
 
 static void a_missing_packet_after_a_full_one_may_hold_both_copies(void **state) {
-    (void)state;
     skip_after_empty(400);
     expect_not_acked(0, 1);
 }
 
 /* It follows the ack of 12, and changes nothing (endpoint.md 36.3); the first one may have arrived in packet 2. */
 static void a_legacy_ack_that_is_repeated_late_was_written(void **state) {
-    (void)state;
     skip_after_missing(1, false);
     tracker_fixture_ack(&shared_fixture, 11);
     tracker_fixture_ack(&shared_fixture, 12);
@@ -260,7 +246,6 @@ static void a_legacy_ack_that_is_repeated_late_was_written(void **state) {
 
 /* The other copy may be in the second missing packet. */
 static void a_legacy_ack_may_be_repeated_in_a_missing_packet(void **state) {
-    (void)state;
     skip_after_missing(1, false);
     tracker_fixture_ack(&shared_fixture, 12);
     tracker_fixture_packet(&shared_fixture, SERVER, 5, 0, 0);
@@ -271,7 +256,6 @@ static void a_legacy_ack_may_be_repeated_in_a_missing_packet(void **state) {
 
 /* Packet 1 was full when the ack of 11 was written: then both copies of it are in the missing packet. */
 static void both_copies_of_a_legacy_ack_may_be_after_a_full_packet(void **state) {
-    (void)state;
     skip_after(400, 1, false);
     tracker_fixture_ack(&shared_fixture, 12);
     tracker_fixture_packet(&shared_fixture, SERVER, 4, 0, 0);
@@ -279,7 +263,6 @@ static void both_copies_of_a_legacy_ack_may_be_after_a_full_packet(void **state)
 }
 
 static void a_legacy_ack_may_be_in_two_missing_packets(void **state) {
-    (void)state;
     skip_after_missing(2, false);
     expect_not_acked(0, 1);
 }
@@ -287,7 +270,6 @@ static void a_legacy_ack_may_be_in_two_missing_packets(void **state) {
 /* An ack after the ack of a later packet changes nothing, but its packet was delivered, and the acks in that packet
    were processed. */
 static void a_legacy_ack_behind_a_later_one_tells_of_an_arrival(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
     tracker_fixture_packet(&shared_fixture, SERVER, 1, 0, 0);
     tracker_fixture_ack(&shared_fixture, 10);
@@ -348,14 +330,12 @@ static void expect_unsure(void) {
 }
 
 static void a_refused_legacy_packet_may_have_been_read(void **state) {
-    (void)state;
     refuse_by_need(2, false);
     expect_unsure();
 }
 
 /* All packets of a flight are rejected because a much older packet is missing. */
 static void what_a_legacy_packet_needs_may_be_far_before_it(void **state) {
-    (void)state;
     refuse_by_need(100, false);
     expect_unsure();
 }
@@ -363,7 +343,6 @@ static void what_a_legacy_packet_needs_may_be_far_before_it(void **state) {
 /* The message that opens channel 5 begins in packet 2, which the client acknowledges, and ends in packet 3, which it
    does not. */
 static void the_message_that_a_legacy_packet_needs_may_have_several_fragments(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
     struct ue_bunch *fragment = tracker_fixture_reliable(&shared_fixture, 5, 7);
     fragment->control = fragment->open = fragment->partial = fragment->partial_initial = true;
@@ -378,7 +357,6 @@ static void the_message_that_a_legacy_packet_needs_may_have_several_fragments(vo
 
 /* The bunch before the one that opens channel 5 again is in packet 2, which the client does not acknowledge. */
 static void an_opening_that_a_legacy_packet_needs_waits_for_earlier_bunches(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
     struct ue_bunch *bunch = tracker_fixture_reliable(&shared_fixture, 5, 7);
     bunch->control = bunch->close = true;
@@ -406,13 +384,11 @@ static void refuse_without_opening(bool is_resent) {
 }
 
 static void the_opening_that_a_legacy_packet_needs_may_be_resent_after_later_bunches(void **state) {
-    (void)state;
     refuse_without_opening(true);
     expect_unsure();
 }
 
 static void what_a_legacy_packet_needs_may_not_be_in_the_capture(void **state) {
-    (void)state;
     refuse_without_opening(false);
     expect_unsure();
 }
@@ -439,13 +415,11 @@ static void refuse_after_missing(bool is_closed) {
 }
 
 static void a_closed_channel_must_open_again_for_a_legacy_packet(void **state) {
-    (void)state;
     refuse_after_missing(true);
     expect_unsure();
 }
 
 static void an_open_channel_refuses_no_legacy_packet(void **state) {
-    (void)state;
     refuse_after_missing(false);
     expect_not_acknowledged();
 }
@@ -469,20 +443,17 @@ static void open_in_lost_packet(bool is_reliable) {
 }
 
 static void a_legacy_packet_may_need_an_opening_that_is_not_sent_again(void **state) {
-    (void)state;
     open_in_lost_packet(false);
     expect_unsure();
 }
 
 static void reliable_bunches_wait_for_a_reliable_opening(void **state) {
-    (void)state;
     open_in_lost_packet(true);
     expect_not_acknowledged();
 }
 
 /* A sender that retransmits a bunch has seen a loss. */
 static void what_is_sent_again_was_not_acknowledged(void **state) {
-    (void)state;
     tracker_fixture_reliable(&shared_fixture, 6, 9);
     refuse_by_need(2, true);
     expect_not_acknowledged();
@@ -490,7 +461,6 @@ static void what_is_sent_again_was_not_acknowledged(void **state) {
 
 /* Receivers before 4.24 drop a late packet with the acks in it. */
 static void a_late_legacy_packet_acknowledges_nothing(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
     tracker_fixture_ack(&shared_fixture, 10);
@@ -503,7 +473,6 @@ static void a_late_legacy_packet_acknowledges_nothing(void **state) {
 
 /* The client acknowledges packet 2, so that it did not receive it late, as the capture did, and processed its ack. */
 static void a_legacy_packet_may_be_late_only_in_the_capture(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
     tracker_fixture_ack(&shared_fixture, 10);
@@ -527,7 +496,6 @@ static void a_legacy_packet_may_be_late_only_in_the_capture(void **state) {
 
 /* A receiver drops the packets after one with a damaged sequence, and acknowledges no later one. */
 static void an_ack_of_a_damaged_sequence_is_no_report(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 11, 0, 0);
     tracker_fixture_ack(&shared_fixture, 10);
@@ -541,7 +509,6 @@ static void an_ack_of_a_damaged_sequence_is_no_report(void **state) {
 
 /* Packets that the capture lacks: the next ack confirms the first. */
 static void acks_far_ahead_confirm_each_other(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 10, 0, 0);
     tracker_fixture_ack(&shared_fixture, 10);
     tracker_fixture_ack(&shared_fixture, 10 + 128);

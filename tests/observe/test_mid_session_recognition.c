@@ -31,7 +31,6 @@ static unsigned feed_both(struct observer_fixture *f, struct traffic *t, unsigne
 }
 
 static void each_generation_is_recognised(void **state) {
-    (void)state;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         const char *release = ue_profile_at(row)->name;
         for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -49,7 +48,6 @@ static void each_generation_is_recognised(void **state) {
 }
 
 static void one_side_is_no_proof(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     begin(&f, &t, "5.4", 1);
@@ -75,7 +73,6 @@ static bool feed_header(struct observer_fixture *f, struct traffic *t, unsigned 
 
 /* A header is little: other protocols number packets, too. */
 static void headers_alone_are_no_proof(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     begin(&f, &t, "5.4", 1);
@@ -87,7 +84,6 @@ static void headers_alone_are_no_proof(void **state) {
 
 /* Bodies of another protocol with our header. */
 static void headers_with_other_bodies_are_no_proof(void **state) {
-    (void)state;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         for (uint64_t seed = 1; seed <= 20; seed++) {
             struct observer_fixture f;
@@ -105,7 +101,6 @@ static void headers_with_other_bodies_are_no_proof(void **state) {
 
 /* Packets before and after one that cannot be of the connection are not counted together. */
 static void a_contradiction_begins_anew(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     begin(&f, &t, "5.4", 1);
@@ -121,7 +116,6 @@ static void a_contradiction_begins_anew(void **state) {
 }
 
 static void frames_between_windows_are_not_compared(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     begin(&f, &t, "4.25", 1);
@@ -134,7 +128,6 @@ static void frames_between_windows_are_not_compared(void **state) {
 
 /* A few packets in a window are enough to be compared after it. */
 static void progress_makes_a_window_longer(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     begin(&f, &t, "4.25", 1);
@@ -147,7 +140,6 @@ static void progress_makes_a_window_longer(void **state) {
 
 /* Datagrams of very many addresses do not take a connection's place. */
 static void a_flood_does_not_hide_a_connection(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     bool is_recognised = false;
@@ -164,7 +156,6 @@ static void a_flood_does_not_hide_a_connection(void **state) {
 
 /* Without memory nothing is recognised, and nothing breaks. */
 static void memory_may_be_short(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin_limited(&f, UE_OBSERVER_BY_CONNECTION, 8192);

@@ -15,7 +15,6 @@
 /* ---- connections ---- */
 
 static void each_pair_of_addresses_is_a_stream(void **state) {
-    (void)state;
     struct observer_fixture f;
     observer_fixture_begin(&f, UE_OBSERVER_IN_CAPTURE_ORDER);
     for (unsigned round = 0; round < 3; round++) {
@@ -32,7 +31,6 @@ static void each_pair_of_addresses_is_a_stream(void **state) {
 }
 
 static void other_protocols_are_not_accepted(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_IN_CAPTURE_ORDER);
@@ -45,7 +43,6 @@ static void other_protocols_are_not_accepted(void **state) {
 
 /* Without a known port the handshake proves the protocol; its messages come out, too. */
 static void a_handshake_proves_the_protocol(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_IN_CAPTURE_ORDER);
@@ -66,7 +63,6 @@ static void a_handshake_proves_the_protocol(void **state) {
 
 /* One message in the form of an Initial is no proof, and is dropped after a while. */
 static void an_unanswered_initial_is_dropped(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -87,7 +83,6 @@ static void an_unanswered_initial_is_dropped(void **state) {
 
 /* A handshake on the addresses of an earlier connection begins another. */
 static void a_new_handshake_is_a_new_connection(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -107,7 +102,6 @@ static void a_new_handshake_is_a_new_connection(void **state) {
 /* A client that the server accepts but does not answer tries again: one connection. A server that sent packets, or that
    was not captured, makes the next handshake another connection. */
 static void a_failed_attempt_and_the_next_are_one_connection(void **state) {
-    (void)state;
     for (unsigned senders = 0; senders < 2; senders++) {
         struct observer_fixture f;
         struct traffic t;
@@ -127,7 +121,6 @@ static void a_failed_attempt_and_the_next_are_one_connection(void **state) {
 
 /* Something returns the first message of a client unchanged: the copy is of the connection, but says nothing of it. */
 static void an_echo_of_a_handshake_is_counted(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -141,7 +134,6 @@ static void an_echo_of_a_handshake_is_counted(void **state) {
 }
 
 static void attempts_of_which_one_direction_was_captured_are_separate(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -162,7 +154,6 @@ static void attempts_of_which_one_direction_was_captured_are_separate(void **sta
 
 /* The cookie of a restart handshake joins a client at a new address to its earlier connection. */
 static void a_restart_continues_the_stream(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -179,7 +170,6 @@ static void a_restart_continues_the_stream(void **state) {
 }
 
 static void an_unknown_cookie_continues_nothing(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -214,7 +204,6 @@ static uint64_t returned_before_the_end(enum ue_observer_order order, uint64_t *
 
 static void connections_wait_for_each_other_only_in_capture_order(void **state) {
     uint64_t at_the_end;
-    (void)state;
     assert_int_equal(returned_before_the_end(UE_OBSERVER_IN_CAPTURE_ORDER, &at_the_end), 0);
     assert_int_equal(at_the_end, 6);
     assert_int_equal(returned_before_the_end(UE_OBSERVER_BY_CONNECTION, &at_the_end), 5);
@@ -245,7 +234,6 @@ static uint64_t track(struct observer_fixture *f, struct traffic *t, unsigned cl
 }
 
 static void the_streams_unused_longest_are_freed(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t[4];
     observer_fixture_begin(&f, UE_OBSERVER_AT_ONCE);
@@ -266,7 +254,6 @@ static void the_streams_unused_longest_are_freed(void **state) {
 
 /* The stream in use is not freed, whatever its size. */
 static void the_stream_in_use_may_exceed_the_limit(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t[2];
     observer_fixture_begin(&f, UE_OBSERVER_AT_ONCE);
@@ -282,7 +269,6 @@ static void the_stream_in_use_may_exceed_the_limit(void **state) {
 }
 
 static void silent_streams_are_freed(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t[2];
     observer_fixture_begin(&f, UE_OBSERVER_AT_ONCE);
@@ -300,7 +286,6 @@ static void silent_streams_are_freed(void **state) {
 
 /* A cut datagram is returned with a terminator, and is not tracked. */
 static void cut_datagrams_are_not_tracked(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     uint8_t bytes[PACKET_BYTES];
@@ -327,7 +312,6 @@ static void cut_datagrams_are_not_tracked(void **state) {
 
 /* Whatever allocation fails, nothing is lost but the datagrams concerned, and everything is freed. */
 static void every_allocation_may_fail(void **state) {
-    (void)state;
     for (size_t limit = 0; limit < 40000; limit += 97) {
         struct observer_fixture f;
         struct traffic t;
@@ -348,7 +332,6 @@ static void every_allocation_may_fail(void **state) {
 
 /* Forged addresses: the connections that were silent the longest are forgotten. */
 static void connections_are_limited(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     uint8_t bytes[PACKET_BYTES];

@@ -27,10 +27,7 @@ struct gathering {
     struct returned returned;
 };
 
-static void on_event(void *user, const struct ue_observed_event *event) {
-    (void)user;
-    (void)event;
-}
+static void on_event(void *user, const struct ue_observed_event *event) {}
 
 /* Returns the number of datagrams that are returned now. */
 static size_t drain(struct gathering *g) {
@@ -83,7 +80,6 @@ static size_t send_round(struct gathering *g, unsigned address_of_1) {
 }
 
 static void those_of_a_connection_are_returned_together(void **state) {
-    (void)state;
     static struct gathering g;
     begin(&g, 3 * CLIENTS_MAX, CLIENTS_MAX);
     for (unsigned round = 0; round < 3; round++) {
@@ -98,7 +94,6 @@ static void those_of_a_connection_are_returned_together(void **state) {
 }
 
 static void those_of_few_connections_are_returned_at_once(void **state) {
-    (void)state;
     static struct gathering g;
     begin(&g, 1000, 8);
     send_round(&g, 1);
@@ -107,7 +102,6 @@ static void those_of_few_connections_are_returned_at_once(void **state) {
 }
 
 static void those_in_another_order_are_returned_at_once(void **state) {
-    (void)state;
     static struct gathering g;
     static const enum ue_observer_order orders[] = {UE_OBSERVER_AT_ONCE, UE_OBSERVER_IN_CAPTURE_ORDER};
     for (unsigned i = 0; i < 2; i++) {
@@ -131,7 +125,6 @@ static void track_all(struct gathering *g, uint64_t counts[CLIENTS_MAX]) {
 
 /* The tracker of a silent stream is freed, but not while its datagrams wait for those of others. */
 static void no_stream_is_silent_while_its_datagrams_wait(void **state) {
-    (void)state;
     static struct gathering g;
     uint64_t counts[CLIENTS_MAX] = {0};
     begin(&g, 1000, CLIENTS_MAX);
@@ -150,7 +143,6 @@ static void no_stream_is_silent_while_its_datagrams_wait(void **state) {
 }
 
 static void those_of_many_bytes_are_returned(void **state) {
-    (void)state;
     static struct gathering g;
     begin(&g, 1000, CLIENTS_MAX);
     g.f.observer->waiting_bytes = 16u << 20;
@@ -161,7 +153,6 @@ static void those_of_many_bytes_are_returned(void **state) {
 }
 
 static void none_waits_at_the_end(void **state) {
-    (void)state;
     static struct gathering g;
     begin(&g, 1000, CLIENTS_MAX);
     send_round(&g, 1);
@@ -206,7 +197,6 @@ static size_t frames_of(const struct returned *returned, uint32_t stream, uint64
 
 /* A client that moves has two connections, which share a stream. */
 static void each_stream_has_the_same_order(void **state) {
-    (void)state;
     static struct gathering one, other;
     feed_move(&one, 0);
     for (size_t gathered_max = 1; gathered_max <= 8 * CLIENTS_MAX; gathered_max++) {

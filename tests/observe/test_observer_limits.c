@@ -41,7 +41,6 @@ static void pending_datagrams_are_limited_in(enum ue_observer_order order) {
 }
 
 static void pending_datagrams_are_limited(void **state) {
-    (void)state;
     pending_datagrams_are_limited_in(UE_OBSERVER_IN_CAPTURE_ORDER);
     pending_datagrams_are_limited_in(UE_OBSERVER_BY_CONNECTION);
 }
@@ -49,7 +48,6 @@ static void pending_datagrams_are_limited(void **state) {
 /* Cut datagrams are no evidence, so that their connection would wait until the end of the capture. */
 static void cut_datagrams_wait_for_a_while(void **state) {
     static const enum ue_observer_order orders[] = {UE_OBSERVER_IN_CAPTURE_ORDER, UE_OBSERVER_BY_CONNECTION};
-    (void)state;
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         struct observer_fixture f;
         struct traffic t;
@@ -75,7 +73,6 @@ static void cut_datagrams_wait_for_a_while(void **state) {
 /* ---- forgotten connections ---- */
 
 static void forgotten_connections_return_what_waits(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -97,7 +94,6 @@ static void forgotten_connections_return_what_waits(void **state) {
 }
 
 static void forgotten_connections_without_proof_return_nothing(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_IN_CAPTURE_ORDER);
@@ -117,7 +113,6 @@ static void forgotten_connections_without_proof_return_nothing(void **state) {
 }
 
 static void a_referenced_connection_outlives_its_forgetting(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_AT_ONCE);
@@ -141,7 +136,6 @@ static void a_referenced_connection_outlives_its_forgetting(void **state) {
 
 /* Each forged address sends one Initial. Memory grows up to the limit of connections, and no further. */
 static void forged_initials_use_limited_memory(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -161,7 +155,6 @@ static void forged_initials_use_limited_memory(void **state) {
 }
 
 static void forged_initials_do_not_disturb_a_connection(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t, forger;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -189,13 +182,11 @@ static void forged_initials_do_not_disturb_a_connection(void **state) {
 static void choose_magic(void *user, const struct ue_address sides[2], unsigned sender,
                          struct ue_connection_settings *chosen) {
     static const struct ue_settings magic = {.magic_bits = 4};
-    (void)user, (void)sides, (void)sender;
     chosen->settings = &magic;
 }
 
 /* An Initial of the observer's settings is none of the connection's settings, so that it is not accepted. */
 static void connections_that_accept_nothing_are_limited(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin_with(
@@ -215,9 +206,7 @@ static void connections_that_accept_nothing_are_limited(void **state) {
 
 /* ---- names and channels ---- */
 
-static void ignore_event(void *user, const struct ue_observed_event *event) {
-    (void)user, (void)event;
-}
+static void ignore_event(void *user, const struct ue_observed_event *event) {}
 
 /* Feeds and tracks a packet of the server whose only bunch exports an object. */
 static void feed_export(struct observer_fixture *f, struct traffic *t, unsigned client, uint64_t guid, bool is_read) {
@@ -265,7 +254,6 @@ static const char *name_of(struct observer_fixture *f, const struct ue_observed_
 
 /* A second stream pushes the tracker of the first out of memory. Only what is read again keeps its names. */
 static void names_outlive_the_tracker_if_datagrams_are_reread(void **state) {
-    (void)state;
     for (unsigned is_reread = 0; is_reread < 2; is_reread++) {
         struct observer_fixture f;
         struct traffic t[2];
@@ -289,7 +277,6 @@ static void names_outlive_the_tracker_if_datagrams_are_reread(void **state) {
 
 /* The names of a connection before it continues another one are freed, and no longer count. */
 static void names_that_are_freed_do_not_count(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t[2];
     begin_connected(&f, t, true);
@@ -303,7 +290,6 @@ static void names_that_are_freed_do_not_count(void **state) {
 }
 
 static void the_kind_of_a_channel_is_known_from_messages(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t[2];
     bool is_guessed;

@@ -41,7 +41,6 @@ static struct {
 /* ---- what is observed ---- */
 
 static void record(void *user, const struct sim_datagram *datagram) {
-    (void)user;
     const struct sim_link_report *report = datagram->report;
     if (report->event == SIM_DATAGRAM_ARRIVED && recorded < DATAGRAMS_MAX && report->size_bytes <= DATAGRAM_BYTES) {
         struct game_datagram *r = &recording[recorded++];
@@ -75,15 +74,11 @@ static void record_case(const struct observed_case *c) {
 
 /* ---- observation ---- */
 
-static void on_finding(void *user, const struct ue_finding *finding) {
-    (void)user;
-    (void)finding;
-}
+static void on_finding(void *user, const struct ue_finding *finding) {}
 
 static const struct ue_findings_callbacks on_findings = {.finding = on_finding};
 
 static void on_event(void *user, const struct ue_observed_event *event) {
-    (void)user;
     ue_bandwidth_on_event(watch.bandwidth, watch.observer, watch.datagram, event);
     ue_findings_on_event(watch.findings, &watch.datagram->context, event, &on_findings);
 }

@@ -60,14 +60,12 @@ static uint64_t streams_after(unsigned challenges, unsigned orig) {
 
 /* A retransmitted Initial leads to several Challenges, and the client may have answered any of them. */
 static void each_of_several_challenges_is_remembered(void **state) {
-    (void)state;
     for (unsigned orig = 0; orig < UE_CONNECTION_COOKIES; orig++) {
         assert_int_equal(streams_after(UE_CONNECTION_COOKIES, orig), 1);
     }
 }
 
 static void the_latest_four_cookies_are_remembered(void **state) {
-    (void)state;
     for (unsigned challenges = UE_CONNECTION_COOKIES + 1; challenges < 4 * UE_CONNECTION_COOKIES; challenges++) {
         assert_int_equal(streams_after(challenges, challenges - UE_CONNECTION_COOKIES - 1), 2);
         assert_int_equal(streams_after(challenges, challenges - UE_CONNECTION_COOKIES), 1);
@@ -78,7 +76,6 @@ static void the_latest_four_cookies_are_remembered(void **state) {
 /* ---- streams ---- */
 
 static void a_client_may_move_many_times(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -94,7 +91,6 @@ static void a_client_may_move_many_times(void **state) {
 
 /* Forged restarts in a circle: a connection that another one continues does not continue a third one. */
 static void restarts_in_a_circle_keep_the_count(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -116,7 +112,6 @@ static void restarts_in_a_circle_keep_the_count(void **state) {
 
 /* The cookie proves the protocol, so that no packet need prove it any more. */
 static void a_continued_connection_needs_no_packets_as_proof(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -134,7 +129,6 @@ static void a_continued_connection_needs_no_packets_as_proof(void **state) {
 
 /* Likewise a port that shows the protocol after an Initial. */
 static void a_known_port_needs_no_packets_as_proof(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -168,7 +162,6 @@ static uint32_t stream_after_move(struct observer_fixture *f, struct traffic *af
 }
 
 static void sequences_that_go_on_join(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t, other;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -184,7 +177,6 @@ static void sequences_that_go_on_join(void **state) {
 
 /* Another client, or two connections with which the sequences could go on: nothing is certain. */
 static void sequences_that_do_not_decide_join_nothing(void **state) {
-    (void)state;
     for (unsigned is_twin = 0; is_twin < 2; is_twin++) {
         struct observer_fixture f;
         struct traffic t, other;
@@ -204,7 +196,6 @@ static void sequences_that_do_not_decide_join_nothing(void **state) {
 
 /* With its handshake in the capture, the cookie of the client's message counts. */
 static void a_known_cookie_is_not_replaced_by_sequences(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     observer_fixture_begin(&f, UE_OBSERVER_BY_CONNECTION);
@@ -222,7 +213,6 @@ static void a_known_cookie_is_not_replaced_by_sequences(void **state) {
    before its cookie. They join the earlier connection from the request on, before any is returned; those of another
    client, which the server asks, too, do not. */
 static void a_request_joins_by_sequences(void **state) {
-    (void)state;
     for (unsigned is_other = 0; is_other < 2; is_other++) {
         struct observer_fixture f;
         struct traffic t;
@@ -271,7 +261,6 @@ static uint32_t stream_after_guess(struct observer_fixture *f, struct traffic *t
 
 /* The cookie is proof. The connection that the sequences named goes on, and its client may move. */
 static void a_cookie_replaces_what_sequences_joined(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     assert_int_equal(stream_after_guess(&f, &t, 2), 1);
@@ -290,7 +279,6 @@ static void a_cookie_replaces_what_sequences_joined(void **state) {
 /* The cookie of the connection that the sequences named, after which another one changes nothing; and an unknown one.
  */
 static void a_cookie_confirms_what_sequences_joined(void **state) {
-    (void)state;
     for (unsigned cookie = 1; cookie <= 3; cookie += 2) {
         struct observer_fixture f;
         struct traffic t;
@@ -305,7 +293,6 @@ static void a_cookie_confirms_what_sequences_joined(void **state) {
 
 /* The cookie of client 10 proves that it continues client 1, whatever client 9 sends after that. */
 static void a_proven_continuation_outlives_a_guess(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     join_by_sequences(&f, &t);
@@ -328,7 +315,6 @@ struct decryption_calls {
 static struct ue_decryptor *begin_session(void *user, const struct ue_address sides[2],
                                           const struct ue_settings *settings) {
     struct decryption_calls *calls = user;
-    (void)settings;
     if (sides[0].bytes[3] == 3) {
         return NULL; /* client 3 is not encrypted */
     }
@@ -353,7 +339,6 @@ static void adopt_session(void *user, struct ue_decryptor *session, const struct
 static void learn_session(void *user, struct ue_decryptor *session, const struct ue_detection *detection,
                           const struct ue_decode_state *state, const uint8_t *bytes, size_t size_bytes) {
     struct decryption_calls *calls = user;
-    (void)state, (void)bytes;
     assert_true(calls->is_open[session - calls->sessions]);
     assert_ptr_equal(detection->settings.decryptor, session);
     assert_int_not_equal(size_bytes, 0);
@@ -362,7 +347,6 @@ static void learn_session(void *user, struct ue_decryptor *session, const struct
 
 /* Each session that begins ends once; clients 1 and 2 have one, and client 2 continues client 1. */
 static void decryption_sessions_are_balanced(void **state) {
-    (void)state;
     struct observer_fixture f;
     struct traffic t;
     static struct decryption_calls calls;

@@ -117,7 +117,6 @@ static uint32_t stream(const struct session *s) {
 
 /* What the handshake would have told is known: the server's packet 2000 is missing, and none before it. */
 static void a_capture_after_the_handshake_knows_the_first_sequences(void **state) {
-    (void)state;
     static const char *const releases[] = {"4.22", "4.25", "5.1", "5.5", "5.8"};
     for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
         struct session s;
@@ -139,7 +138,6 @@ static void a_capture_after_the_handshake_knows_the_first_sequences(void **state
 
 /* A first packet with another bunch, or with a history, is in the middle of a session. */
 static void another_first_packet_tells_nothing(void **state) {
-    (void)state;
     static const struct opening others[] = {{.side = CLIENT, .ch_seq = 1027},
                                             {.side = CLIENT, .ch_seq = 1028, .history = 1},
                                             {.side = CLIENT, .ch_seq = 1028, .channel = 2},
@@ -160,7 +158,6 @@ static void another_first_packet_tells_nothing(void **state) {
 /* ---- another session of the same addresses ---- */
 
 static void another_session_is_another_stream(void **state) {
-    (void)state;
     static const uint16_t seqs[] = {1027, 9000, 16383};
     for (size_t i = 0; i < sizeof seqs / sizeof *seqs; i++) {
         struct session s;
@@ -184,7 +181,6 @@ static void another_session_is_another_stream(void **state) {
 
 /* Then its first packet counts once, for the connection before it. */
 static void a_session_without_memory_is_no_connection(void **state) {
-    (void)state;
     struct session s;
     const struct opening opening = opening_at(1027);
     begin(&s, RELEASE);
@@ -205,7 +201,6 @@ static void a_session_without_memory_is_no_connection(void **state) {
 
 /* Before the result of the detection is final, too. */
 static void a_session_may_follow_the_first_packets(void **state) {
-    (void)state;
     struct session s;
     const struct opening openings[] = {opening_at(12054), opening_at(1027)};
     begin(&s, RELEASE);
@@ -223,7 +218,6 @@ static void a_session_may_follow_the_first_packets(void **state) {
 
 /* As after a second handshake: the server answered the first one, and sent no packet. */
 static void an_attempt_after_one_without_answer_is_the_same_stream(void **state) {
-    (void)state;
     struct session s;
     const struct opening opening = opening_at(1027);
     begin(&s, RELEASE);
@@ -241,7 +235,6 @@ static void an_attempt_after_one_without_answer_is_the_same_stream(void **state)
 /* ---- copies of the opening bunch ---- */
 
 static void retransmissions_begin_no_session(void **state) {
-    (void)state;
     struct session s;
     uint16_t seq = ue_cookie_sequences(cookie_a).client;
     struct opening opening = opening_at(seq);
@@ -259,7 +252,6 @@ static void retransmissions_begin_no_session(void **state) {
 
 /* Late copies, and copies whose sequence the network changed where the number of the bunch does not depend on it. */
 static void copies_begin_no_session(void **state) {
-    (void)state;
     for (unsigned change = 0; change < 16; change++) {
         for (unsigned is_known = 0; is_known < 2; is_known++) {
             struct session s;
@@ -281,7 +273,6 @@ static void copies_begin_no_session(void **state) {
 
 /* The network delivers the first packet of a session once more after the next session began. */
 static void late_copies_of_the_session_before_begin_no_session(void **state) {
-    (void)state;
     for (unsigned has_handshake = 0; has_handshake < 2; has_handshake++) {
         struct session s;
         uint8_t bytes[PACKET_BYTES];
@@ -313,7 +304,6 @@ static void late_copies_of_the_session_before_begin_no_session(void **state) {
 
 /* The server begins with another sequence. */
 static void a_session_may_begin_with_the_sequence_of_the_one_before(void **state) {
-    (void)state;
     struct session s;
     const struct opening openings[] = {opening_at(5000), opening_at(9000)};
     begin(&s, RELEASE);
@@ -329,7 +319,6 @@ static void a_session_may_begin_with_the_sequence_of_the_one_before(void **state
 
 /* A server does not open channel 0, and up to 4.21 no packet has the ack that the first one needs. */
 static void other_packets_begin_no_session(void **state) {
-    (void)state;
     static const char *const releases[] = {RELEASE, "4.18"};
     for (unsigned i = 0; i < 2; i++) {
         struct session s;

@@ -12,7 +12,6 @@
 static unsigned unexcused; /* acks of packets that were not captured */
 
 static void count_unexcused(void *user, const struct ue_observed_event *event) {
-    (void)user;
     unexcused += event->type == UE_OBSERVED_ACK && event->ack.frame == 0 && !event->ack.is_excused;
 }
 
@@ -25,7 +24,6 @@ static void begin_ahead(int64_t acked_id) {
 
 /* The client continues far before them, and the server takes them back: the packets were never sent. */
 static void acks_that_are_taken_back_are_of_packets_that_were_never_sent(void **state) {
-    (void)state;
     begin_ahead(200);
     tracker_fixture_packet(&shared_fixture, CLIENT, 101, 6, 0);
     tracker_fixture_packet(&shared_fixture, SERVER, 9, 101, 3);
@@ -40,7 +38,6 @@ static void acks_that_are_taken_back_are_of_packets_that_were_never_sent(void **
 
 /* The next packet acknowledges as much: the capture lacks the packets. */
 static void acks_that_are_confirmed_are_of_packets_that_are_missing(void **state) {
-    (void)state;
     begin_ahead(200);
     assert_int_equal(shared_fixture_counts(CLIENT)->acked, 1);
     tracker_fixture_packet(&shared_fixture, CLIENT, 201, 8, 3);
@@ -52,7 +49,6 @@ static void acks_that_are_confirmed_are_of_packets_that_are_missing(void **state
 
 /* The capture is out of order: it has the packet, after its ack. */
 static void a_packet_may_be_captured_after_its_ack(void **state) {
-    (void)state;
     begin_ahead(200);
     tracker_fixture_packet(&shared_fixture, CLIENT, 200, 8, 3);
     tracker_fixture_packet(&shared_fixture, CLIENT, 201, 8, 3);
@@ -62,7 +58,6 @@ static void a_packet_may_be_captured_after_its_ack(void **state) {
 
 /* Without a packet of the client it is not known that it did not send them. */
 static void acks_that_are_only_taken_back_are_no_accusation(void **state) {
-    (void)state;
     begin_ahead(200);
     tracker_fixture_packet(&shared_fixture, SERVER, 9, 100, 1);
     tracker_fixture_packet(&shared_fixture, CLIENT, 201, 8, 3);
@@ -72,7 +67,6 @@ static void acks_that_are_only_taken_back_are_no_accusation(void **state) {
 
 /* Packets that are reordered, or few that the capture lacks. */
 static void acks_that_are_little_ahead_count_at_once(void **state) {
-    (void)state;
     begin_ahead(164);
     assert_non_null(strstr(shared_fixture.text, "3 s ack 164 unseen\n"));
     tracker_fixture_packet(&shared_fixture, CLIENT, 101, 7, 1);
@@ -91,7 +85,6 @@ static void begin_between(void) {
 }
 
 static void a_late_packet_whose_ack_was_excused_was_not_counted(void **state) {
-    (void)state;
     begin_between();
     tracker_fixture_packet(&shared_fixture, CLIENT, 11, 7, 1);
     tracker_fixture_packet(&shared_fixture, CLIENT, 13, 7, 1);
@@ -100,7 +93,6 @@ static void a_late_packet_whose_ack_was_excused_was_not_counted(void **state) {
 }
 
 static void a_late_packet_whose_ack_was_counted_is_no_longer_missing(void **state) {
-    (void)state;
     begin_between();
     tracker_fixture_packet(&shared_fixture, CLIENT, 14, 7, 1);
     assert_non_null(strstr(shared_fixture.text, "packet 14 late acked unseen after its ack in 4,"));
@@ -108,7 +100,6 @@ static void a_late_packet_whose_ack_was_counted_is_no_longer_missing(void **stat
 
 /* Packet 16 comes late, too, but before the server reports it. */
 static void a_late_packet_that_was_reported_as_not_delivered_is_refused(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 12, 7, 1);
     tracker_fixture_packet(&shared_fixture, SERVER, 8, 12, 1);
     tracker_fixture_packet(&shared_fixture, CLIENT, 14, 8, 1);
@@ -122,7 +113,6 @@ static void a_late_packet_that_was_reported_as_not_delivered_is_refused(void **s
 
 /* Packets that were captured as another connection, for example before the client's port changed. */
 static void acks_of_packets_before_the_first_captured_acks_are_excused(void **state) {
-    (void)state;
     shared_fixture.listener = (struct ue_observer_callbacks){.event = count_unexcused};
     unexcused = 0;
     begin_between();
@@ -131,7 +121,6 @@ static void acks_of_packets_before_the_first_captured_acks_are_excused(void **st
 
 /* The first packets of the client are 0 and 2; before them the server acknowledged the one before. */
 static void acks_before_the_first_packet_excuse_none_after_it(void **state) {
-    (void)state;
     shared_fixture.listener = (struct ue_observer_callbacks){.event = count_unexcused};
     unexcused = 0;
     tracker_fixture_packet(&shared_fixture, SERVER, 8, 16383, 1);
@@ -145,7 +134,6 @@ static void acks_before_the_first_packet_excuse_none_after_it(void **state) {
 
 /* The header of the first packet is damaged: nothing between its ack and those of the next packets was sent. */
 static void a_damaged_first_ack_names_no_packets(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 0, 12287, 1);
     for (int64_t id = 1; id < 4; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, 16383, 0);
@@ -166,14 +154,12 @@ static void report_one_packet_of_300(void) {
 
 /* The others may have been reported before the capture. */
 static void acks_before_the_capture_are_no_naks(void **state) {
-    (void)state;
     report_one_packet_of_300();
     assert_int_equal(shared_fixture_counts(SERVER)->nacked, 255 + 2);
 }
 
 /* The capture begins with the connection. */
 static void skipped_packets_of_a_whole_capture_are_naks(void **state) {
-    (void)state;
     tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_CHALLENGE, false, 100, 5);
     report_one_packet_of_300();
     assert_int_equal(shared_fixture_counts(SERVER)->nacked, 300);

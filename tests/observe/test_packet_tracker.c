@@ -12,7 +12,6 @@
 /* ---- packets ---- */
 
 static void what_is_missing_may_come_late(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 104, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 102, 0, 0);
@@ -31,7 +30,6 @@ static void what_is_missing_may_come_late(void **state) {
 
 /* Without a handshake the first ids follow from reordered packets. */
 static void packets_before_the_first_are_judged(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 6, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 98, 6, 0);
     tracker_fixture_packet(&shared_fixture, SERVER, 7, 100, 1);
@@ -61,20 +59,17 @@ static void serve_copy_after(int64_t packets) {
 }
 
 static void a_copy_after_256_packets_is_no_late_packet(void **state) {
-    (void)state;
     serve_copy_after(400);
     tracker_fixture_expect(&shared_fixture, "801 c packet 101 again, first in 0, 0 in flight\n");
 }
 
 static void a_copy_after_1000_packets_is_no_late_packet(void **state) {
-    (void)state;
     serve_copy_after(1020);
     tracker_fixture_expect(&shared_fixture, "2041 c packet 101 again, first in 0, 0 in flight\n");
 }
 
 /* A missing packet that comes so late is still no copy. */
 static void a_packet_after_400_others_is_late(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 6, 0);
     for (int64_t id = 102; id < 502; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, 6, 0);
@@ -87,7 +82,6 @@ static void a_packet_after_400_others_is_late(void **state) {
 }
 
 static void a_duplicate_tells_nothing_else(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, SERVER, 7, 99, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 5, 0);
     tracker_fixture_bunch(&shared_fixture, 3);
@@ -107,7 +101,6 @@ static void a_duplicate_tells_nothing_else(void **state) {
 
 /* A packet that was captured at both ends is not a duplicate; one that the network duplicated is, at one of them. */
 static void other_capture_points_see_the_same_packet(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 101, 0, 0);
     tracker_fixture_expect(&shared_fixture, "1 c packet 100, 0 in flight\n"
@@ -127,7 +120,6 @@ static void other_capture_points_see_the_same_packet(void **state) {
 }
 
 static void numbers_wrap(void **state) {
-    (void)state;
     for (int64_t id = 16380; id < 16390; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, 5, 1);
         shared_fixture.length = 0;
@@ -140,7 +132,6 @@ static void numbers_wrap(void **state) {
 
 /* Missing packets may be in malformed datagrams that were captured at their places, and only there. */
 static void a_malformed_datagram_may_be_a_missing_packet(void **state) {
-    (void)state;
     static const uint8_t bytes[8] = {0};
     const struct ue_packet_ids no_ids = {0};
     const struct ue_tracker_counts *counts = shared_fixture_counts(CLIENT);
@@ -171,7 +162,6 @@ static void a_malformed_datagram_may_be_a_missing_packet(void **state) {
 
 /* An ack of a packet that was not sent counts only when the next ack confirms it. */
 static void a_damaged_ack_judges_nothing(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 101, 0, 0);
     tracker_fixture_packet(&shared_fixture, SERVER, 7, 100 + 2048, 1);
@@ -185,7 +175,6 @@ static void a_damaged_ack_judges_nothing(void **state) {
 
 /* A receiver drops the packets after one with a damaged sequence, and acknowledges no later one. */
 static void an_ack_that_does_not_advance_confirms_nothing(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
     tracker_fixture_packet(&shared_fixture, SERVER, 7, 100 + 256, 1);
     tracker_fixture_packet(&shared_fixture, SERVER, 8, 100 + 256, 1);
@@ -195,7 +184,6 @@ static void an_ack_that_does_not_advance_confirms_nothing(void **state) {
 }
 
 static void the_newest_are_remembered(void **state) {
-    (void)state;
     for (int64_t id = 0; id < 5000; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
         shared_fixture.length = 0;
@@ -208,7 +196,6 @@ static void the_newest_are_remembered(void **state) {
 
 /* Memory for what few connections have is allocated when the first one occurs. */
 static void a_connection_without_loss_needs_little(void **state) {
-    (void)state;
     for (int64_t id = 0; id < 10; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, id - 1, 1);
         tracker_fixture_packet(&shared_fixture, SERVER, id, id, 1);
@@ -219,7 +206,6 @@ static void a_connection_without_loss_needs_little(void **state) {
 /* ---- acks ---- */
 
 static void packets_are_reported_once_and_in_order(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, SERVER, 50, 99, 0);
     for (int64_t id = 100; id < 104; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, 49, 0);
@@ -242,7 +228,6 @@ static void packets_are_reported_once_and_in_order(void **state) {
 
 /* Packets older than the history covers count as not delivered, captured or not (endpoint.md 11). */
 static void beyond_the_history_nothing_is_delivered(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, SERVER, 50, 0, 0);
     for (int64_t id = 1; id <= 300; id++) {
         if (id != 20) {
@@ -263,7 +248,6 @@ static void beyond_the_history_nothing_is_delivered(void **state) {
 
 /* After packets that the capture lacks, and that may have reported them, nothing is known of older packets. */
 static void beyond_the_history_behind_a_missing_packet_nothing_is_known(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, SERVER, 50, 0, 0);
     for (int64_t id = 1; id <= 40; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, 49, 0);
@@ -278,7 +262,6 @@ static void beyond_the_history_behind_a_missing_packet_nothing_is_known(void **s
 
 /* While a 5.8 sender resets its history, the history begins at acked_history_seq (endpoint.md 14). */
 static void a_reset_history_begins_further_back(void **state) {
-    (void)state;
     tracker_fixture_free(&shared_fixture);
     tracker_fixture_init(&shared_fixture, "5.8", SIZE_MAX / 2);
     tracker_fixture_packet(&shared_fixture, SERVER, 500, 99, 0);
@@ -299,7 +282,6 @@ static void a_reset_history_begins_further_back(void **state) {
 
 /* The history then also covers older packets. */
 static void a_reset_history_reaches_further_back(void **state) {
-    (void)state;
     tracker_fixture_free(&shared_fixture);
     tracker_fixture_init(&shared_fixture, "5.8", SIZE_MAX / 2);
     tracker_fixture_packet(&shared_fixture, SERVER, 500, 99, 0);
@@ -330,7 +312,6 @@ static void shake(uint16_t server_seq, uint16_t client_seq) {
 }
 
 static void the_handshake_says_where_numbers_begin(void **state) {
-    (void)state;
     shake(500, 1027);
     tracker_fixture_reliable(&shared_fixture, 0, (1027 & 1023) + 2);
     tracker_fixture_packet(&shared_fixture, CLIENT, 1029, 500, 1);
@@ -346,7 +327,6 @@ static void the_handshake_says_where_numbers_begin(void **state) {
 
 /* Cookies up to 4.17 hold no sequences, and a handshake may be forged: packets take precedence. */
 static void packets_disprove_a_cookie(void **state) {
-    (void)state;
     shake(500, 1027);
     shared_fixture.length = 0;
     tracker_fixture_reliable(&shared_fixture, 0, 7);
@@ -357,7 +337,6 @@ static void packets_disprove_a_cookie(void **state) {
 /* ---- packets that cannot be tracked ---- */
 
 static void without_a_number_nothing_is_told(void **state) {
-    (void)state;
     static const uint8_t bytes[] = {0, 0, 0x28, 0, 0, 0, 0, 0, 0x0c};
     tracker_fixture_feed(&shared_fixture, CLIENT, &(struct ue_packet_ids){0}, bytes, sizeof bytes);
     tracker_fixture_feed(&shared_fixture, CLIENT, &(struct ue_packet_ids){.has_id = true, .packet_id = 77}, bytes,
@@ -368,7 +347,6 @@ static void without_a_number_nothing_is_told(void **state) {
 }
 
 static void without_memory_packets_and_copies_are_told(void **state) {
-    (void)state;
     tracker_fixture_free(&shared_fixture);
     tracker_fixture_init(&shared_fixture, "5.1", SIZE_MAX / 2);
     shared_fixture.memory.limit_bytes = shared_fixture.memory.used_bytes;
@@ -382,7 +360,6 @@ static void without_memory_packets_and_copies_are_told(void **state) {
 }
 
 static void without_any_memory_there_is_no_tracker(void **state) {
-    (void)state;
     struct tracker_fixture empty;
     tracker_fixture_init(&empty, "5.1", 0);
     assert_null(empty.tracker);

@@ -24,7 +24,6 @@ static void opaque(unsigned side, int64_t id) {
 /* ---- packet ids ---- */
 
 static void opaque_packets_have_the_ids_between_others(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 6, 0);
     opaque(CLIENT, 101);
     opaque(CLIENT, 102);
@@ -44,7 +43,6 @@ static void opaque_packets_have_the_ids_between_others(void **state) {
 }
 
 static void other_ids_are_missing(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 6, 0);
     opaque(CLIENT, 102);
     tracker_fixture_packet(&shared_fixture, CLIENT, 104, 6, 0);
@@ -61,7 +59,6 @@ static void other_ids_are_missing(void **state) {
 }
 
 static void late_packets_are_counted_once(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 6, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 103, 6, 0);
     assert_int_equal(shared_fixture_counts(CLIENT)->missing, 2);
@@ -79,7 +76,6 @@ static void late_packets_are_counted_once(void **state) {
 
 /* A duplicate that nobody can read explains only a loss that follows soon. */
 static void old_opaque_packets_explain_nothing(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 6, 0);
     opaque(CLIENT, 100);
     for (int64_t id = 101; id < 200; id++) {
@@ -96,7 +92,6 @@ static void add_bunch(uint32_t channel, uint32_t ch_seq) {
 }
 
 static void bunches_count_if_their_header_is_captured(void **state) {
-    (void)state;
     for (int64_t id = 100; id < 102; id++) {
         add_bunch(3, 7);
         add_bunch(3, 8);
@@ -112,7 +107,6 @@ static void bunches_count_if_their_header_is_captured(void **state) {
 
 /* What all generations that fit decode alike may end beyond the cut, or before it. */
 static void bunches_count_up_to_the_cut_and_as_far_as_generations_agree(void **state) {
-    (void)state;
     static const size_t agreed_bits[] = {2 * PAYLOAD_BITS, HEADER_BYTES * 8};
     for (int64_t i = 0; i < 2; i++) {
         shared_fixture.x[CLIENT].agreed_bits = agreed_bits[i];
@@ -127,7 +121,6 @@ static void bunches_count_up_to_the_cut_and_as_far_as_generations_agree(void **s
 }
 
 static void bunches_beyond_the_cut_are_no_gap(void **state) {
-    (void)state;
     for (uint32_t cut = 0; cut < 2; cut++) {
         add_bunch(3 + cut, 7);
         add_bunch(3 + cut, 8);
@@ -160,14 +153,12 @@ static void report_more_than_the_history(bool is_opaque) {
 }
 
 static void bits_that_are_not_sent_are_no_naks_after_an_opaque_packet(void **state) {
-    (void)state;
     report_more_than_the_history(true);
     assert_int_equal(shared_fixture_counts(CLIENT)->acked, 32);
     assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 1);
 }
 
 static void bits_that_are_not_sent_are_naks(void **state) {
-    (void)state;
     report_more_than_the_history(false);
     assert_int_equal(shared_fixture_counts(CLIENT)->acked, 32);
     assert_int_equal(shared_fixture_counts(CLIENT)->nacked, 9);
@@ -194,7 +185,6 @@ static void skip_an_ack(bool is_cut) {
 }
 
 static void acks_beyond_the_cut_are_no_naks(void **state) {
-    (void)state;
     skip_an_ack(true);
     tracker_fixture_expect(&shared_fixture, "6 s packet 9, 0 in flight\n"
                                             "6 s ack 102 in 3\n"
@@ -209,7 +199,6 @@ static void acks_beyond_the_cut_are_no_naks(void **state) {
 }
 
 static void skipped_acks_are_naks(void **state) {
-    (void)state;
     skip_an_ack(false);
     tracker_fixture_expect(&shared_fixture, "6 s packet 9, 0 in flight\n"
                                             "6 s nak 101 in 2 after 40\n"
@@ -218,7 +207,6 @@ static void skipped_acks_are_naks(void **state) {
 
 /* The capture begins in the middle: packets before the first one of the server may have had acks. */
 static void acks_before_the_first_packet_are_no_naks(void **state) {
-    (void)state;
     for (int64_t id = 100; id <= 102; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
     }
@@ -235,7 +223,6 @@ static void acks_before_the_first_packet_are_no_naks(void **state) {
 }
 
 static void skipped_packets_after_the_first_one_are_naks(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, SERVER, 7, 0, 0);
     for (int64_t id = 100; id <= 102; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);

@@ -72,7 +72,6 @@ static unsigned row_of(const char *release) {
 /* ---- one handshake ---- */
 
 static void every_message_of_every_layout_is_recognised(void **state) {
-    (void)state;
     static const char *const releases[] = {"4.18", "4.22", "4.25", "5.1", "5.4", "5.8"};
     for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
         for (int type = UE_HANDSHAKE_INITIAL; type <= UE_HANDSHAKE_VERSION_UPGRADE; type++) {
@@ -100,7 +99,6 @@ static void every_message_of_every_layout_is_recognised(void **state) {
 }
 
 static void the_layout_tells_the_generations(void **state) {
-    (void)state;
     struct made made = make("4.22", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0);
     assert_int_equal(detect(&made).profiles, row_of("4.22") | row_of("4.24"));
     made = make("5.0", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0);
@@ -118,7 +116,6 @@ static void the_layout_tells_the_generations(void **state) {
 /* Sixteen bits into a Challenge without features, another timestamp can be plausible by chance (one cookie in about a
    hundred). Then the Challenge is ambiguous, and the version number decides (protocol.md 17.1). */
 static void two_plausible_timestamps_leave_the_features_open(void **state) {
-    (void)state;
     struct ue_context x;
     ue_context_init(&x, ue_profile_find("5.1"), NULL);
     static const uint8_t tail[16] = {200, 100, 50};
@@ -134,7 +131,6 @@ static void two_plausible_timestamps_leave_the_features_open(void **state) {
 }
 
 static void an_initial_with_an_empty_tail_leaves_the_features_open(void **state) {
-    (void)state;
     static const uint8_t zeros[16];
     struct ue_context x;
     ue_context_init(&x, ue_profile_find("5.1"), NULL);
@@ -150,7 +146,6 @@ static void an_initial_with_an_empty_tail_leaves_the_features_open(void **state)
 }
 
 static void implausible_contents_are_no_handshake(void **state) {
-    (void)state;
     struct ue_handshake_match match;
     struct made made = make("4.25", UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 5e8, 1);
     assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &match));
@@ -169,7 +164,6 @@ static void implausible_contents_are_no_handshake(void **state) {
 
 /* Datagrams are rejected by length only above the longest message, a restart response of 76 bytes. */
 static void only_longer_datagrams_are_too_long(void **state) {
-    (void)state;
     const struct ue_settings wrapped = {.magic_bits = 16, .skip_bytes = 8};
     assert_false(ue_profile_match_is_too_long(STOCK, 76));
     assert_true(ue_profile_match_is_too_long(STOCK, 77));
@@ -179,7 +173,6 @@ static void only_longer_datagrams_are_too_long(void **state) {
 
 /* Also for callers that do not test the length before. */
 static void longer_datagrams_are_no_handshake(void **state) {
-    (void)state;
     static const struct {
         const char *release;
         enum ue_handshake_type type;
@@ -199,7 +192,6 @@ static void longer_datagrams_are_no_handshake(void **state) {
 }
 
 static void magic_header_and_wrapper_are_skipped(void **state) {
-    (void)state;
     struct ue_settings settings = {.magic_bits = 12, .skip_bytes = 8};
     struct ue_context x;
     struct made made;
@@ -226,7 +218,6 @@ static const char *const bound_releases[] = {"4.13", "4.18", "4.22", "4.25", "5.
 #define BOUND_RELEASES (sizeof bound_releases / sizeof *bound_releases)
 
 static void an_initial_that_is_answered_binds(void **state) {
-    (void)state;
     for (size_t i = 0; i < BOUND_RELEASES; i++) {
         struct made initial = make(bound_releases[i], UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0);
         struct made challenge = make(bound_releases[i], UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 10, 3);
@@ -241,7 +232,6 @@ static void an_initial_that_is_answered_binds(void **state) {
 }
 
 static void an_answer_of_another_form_does_not_bind(void **state) {
-    (void)state;
     struct ue_protocol_proof binding = {0};
     assert_false(feed(&binding, 0, make("4.25", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0)));
     assert_false(feed(&binding, 1, make("5.4", UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 10, 3)));
@@ -250,7 +240,6 @@ static void an_answer_of_another_form_does_not_bind(void **state) {
 
 /* A client repeats its Initial each second until the server answers. */
 static void three_initials_bind(void **state) {
-    (void)state;
     struct made initial = make("4.18", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0);
     struct ue_protocol_proof binding = {0};
     assert_false(feed(&binding, 1, initial));
@@ -263,7 +252,6 @@ static void three_initials_bind(void **state) {
 }
 
 static void two_packets_after_an_initial_bind(void **state) {
-    (void)state;
     static const char hello[] = "8000b57801000000fe6f02e0e2ff0250002060a60f931100000060"; /* as a 5.0 client sends it */
     uint8_t bytes[64];
     size_t size = hex_read(hello, bytes, sizeof bytes);
@@ -276,7 +264,6 @@ static void two_packets_after_an_initial_bind(void **state) {
 }
 
 static void other_packets_after_an_initial_do_not_bind(void **state) {
-    (void)state;
     struct rng rng = rng_seeded("packets");
     for (int i = 0; i < 20000; i++) {
         uint8_t bytes[64];
@@ -294,7 +281,6 @@ static void other_packets_after_an_initial_do_not_bind(void **state) {
 
 /* Up to 5.0 Challenge and Response have the same bytes, like request and answer of an echo server. */
 static void an_echo_does_not_bind_and_what_follows_it_does(void **state) {
-    (void)state;
     for (size_t i = 1; i < BOUND_RELEASES; i++) { /* 4.13 sends no Ack */
         struct made challenge = make(bound_releases[i], UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 10, 3);
         struct made response = make(bound_releases[i], UE_HANDSHAKE_RESPONSE, UE_CLIENT_TO_SERVER, 10, 3);
@@ -313,7 +299,6 @@ static void an_echo_does_not_bind_and_what_follows_it_does(void **state) {
 }
 
 static void two_messages_with_one_cookie_bind(void **state) {
-    (void)state;
     struct made challenge = make("4.25", UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 10, 3);
     struct made moved = make("4.25", UE_HANDSHAKE_RESTART_RESPONSE, UE_CLIENT_TO_SERVER, 10, 3);
     struct made other = make("4.25", UE_HANDSHAKE_RESTART_RESPONSE, UE_CLIENT_TO_SERVER, 10, 4);
@@ -335,7 +320,6 @@ static void two_messages_with_one_cookie_bind(void **state) {
 
 /* An Initial of the versioned layout with the restart bit that ends after its versions. */
 static void a_message_without_body_never_binds(void **state) {
-    (void)state;
     uint8_t bytes[32];
     size_t size = hex_read("ff810700b635288c612b45e963e50e96c6d1cc5b9665b1149a", bytes, sizeof bytes);
     struct ue_handshake_match match;
@@ -350,7 +334,6 @@ static void a_message_without_body_never_binds(void **state) {
 }
 
 static void a_restart_request_never_binds(void **state) {
-    (void)state;
     struct ue_protocol_proof binding = {0};
     struct made request = make("4.25", UE_HANDSHAKE_RESTART_REQUEST, UE_SERVER_TO_CLIENT, 0, 0);
     assert_int_equal(request.size, 1);
@@ -369,7 +352,6 @@ static bool binds(struct ue_protocol_proof *binding, unsigned side, const uint8_
 }
 
 static void random_payloads_never_bind(void **state) {
-    (void)state;
     struct rng rng = rng_seeded("foreign");
     static uint8_t bytes[1400];
     struct ue_protocol_proof binding = {0};
@@ -389,7 +371,6 @@ static void random_payloads_never_bind(void **state) {
 
 /* First bytes of protocols on the same ports, with random or zero bodies, from both sides in turn. */
 static void foreign_protocols_never_bind(void **state) {
-    (void)state;
     static const char *const heads[] = {
         "000100002112a442",         /* STUN binding request */
         "010100002112a442",         /* STUN answer */

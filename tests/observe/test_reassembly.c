@@ -23,13 +23,11 @@ static void begin_as(const char *release, size_t bytes_max) {
 }
 
 static int begin(void **state) {
-    (void)state;
     begin_as("5.5", SIZE_MAX / 2);
     return 0;
 }
 
 static int end(void **state) {
-    (void)state;
     reassembly_fixture_free(&fixture);
     return 0;
 }
@@ -70,7 +68,6 @@ static void unreliable(int64_t id, const char *flags, const char *text) {
 /* ---- whole messages ---- */
 
 static void a_bunch_that_is_not_partial_is_whole(void **state) {
-    (void)state;
     reliable(5, "om", "ab");
     reliable(6, "kx", "c");
     unreliable(next_id, "", "d");
@@ -80,7 +77,6 @@ static void a_bunch_that_is_not_partial_is_whole(void **state) {
 }
 
 static void a_reliable_chain_takes_flags_of_both_ends(void **state) {
-    (void)state;
     reliable(5, "iom", "ab");
     reliable(6, "p", "cd");
     reliable(7, "fkm", "e");
@@ -90,7 +86,6 @@ static void a_reliable_chain_takes_flags_of_both_ends(void **state) {
 }
 
 static void order_is_that_of_the_sequence_and_copies_count_once(void **state) {
-    (void)state;
     reliable(1022, "i", "ab");
     reliable(1, "f", "gh"); /* after the wrap */
     reliable(0, "p", "ef");
@@ -105,7 +100,6 @@ static void order_is_that_of_the_sequence_and_copies_count_once(void **state) {
 }
 
 static void unreliable_fragments_share_a_packet_or_stand_in_neighbours(void **state) {
-    (void)state;
     add_unreliable("i", "a");
     add_unreliable("", "-");
     add_unreliable("p", "b");
@@ -117,7 +111,6 @@ static void unreliable_fragments_share_a_packet_or_stand_in_neighbours(void **st
 }
 
 static void unreliable_fragments_may_come_late(void **state) {
-    (void)state;
     unreliable(12, "f", "c");
     unreliable(10, "i", "a");
     unreliable(11, "p", "b");
@@ -127,7 +120,6 @@ static void unreliable_fragments_may_come_late(void **state) {
 }
 
 static void a_late_packet_may_hold_several(void **state) {
-    (void)state;
     unreliable(10, "i", "a");
     flush_as(12);
     add_unreliable("p", "b");
@@ -152,7 +144,6 @@ static void a_late_packet_may_hold_several(void **state) {
 }
 
 static void broken_ones_in_a_late_packet_are_told_too(void **state) {
-    (void)state;
     unreliable(10, "i", "a");
     unreliable(12, "p", "e");
     add_unreliable("i", "b");
@@ -167,7 +158,6 @@ static void broken_ones_in_a_late_packet_are_told_too(void **state) {
 }
 
 static void bits_are_joined_where_bytes_are_not(void **state) {
-    (void)state;
     static const uint8_t bytes[] = {0xf5, 0xff, 0xff};
     add_reliable(5, "i", "a");
     add_reliable(6, "f", "")->data = (struct ue_view){bytes, 3, 13};
@@ -176,7 +166,6 @@ static void bits_are_joined_where_bytes_are_not(void **state) {
 }
 
 static void exports_are_messages_of_their_own(void **state) {
-    (void)state;
     add_reliable(5, "iox", "export")->data.bits = 45;
     add_reliable(6, "px", "more");
     add_reliable(7, "f", "ab");
@@ -187,7 +176,6 @@ static void exports_are_messages_of_their_own(void **state) {
 }
 
 static void custom_exports_stand_apart(void **state) {
-    (void)state;
     add_reliable(5, "io", "AB");
     add_reliable(6, "pc", "C")->data.bits = 3;
     add_reliable(7, "p", "de");
@@ -199,20 +187,17 @@ static void custom_exports_stand_apart(void **state) {
 }
 
 static void nothing_may_follow_the_custom_exports(void **state) {
-    (void)state;
     reliable(5, "icf", "AB");
     tracker_fixture_expect(tracker, "1 whole actor custom 'AB' 16 of 1.0(16)\n1 whole actor '' 0 of 1.0(0)\n");
 }
 
 static void one_fragment_may_be_all(void **state) {
-    (void)state;
     reliable(5, "if", "a");
     unreliable(next_id, "if", "b");
     tracker_fixture_expect(tracker, "1 whole actor 'a' 8 of 1.0(8)\n2 whole actor 'b' 8 of 2.0(8)\n");
 }
 
 static void both_directions_and_reliabilities_have_their_own_chains(void **state) {
-    (void)state;
     reliable(5, "i", "a");
     unreliable(next_id++, "i", "A");
     tracker_fixture_reliable(tracker, CHANNEL, 6);
@@ -227,7 +212,6 @@ static void both_directions_and_reliabilities_have_their_own_chains(void **state
 /* ---- messages that cannot be completed ---- */
 
 static void a_new_message_ends_the_one_before(void **state) {
-    (void)state;
     reliable(5, "i", "a");
     reliable(6, "p", "b");
     reliable(7, "i", "c");
@@ -242,7 +226,6 @@ static void a_new_message_ends_the_one_before(void **state) {
 }
 
 static void one_in_the_same_packet_does_too(void **state) {
-    (void)state;
     add_unreliable("i", "a");
     add_unreliable("if", "b");
     add_unreliable("f", "c");
@@ -253,7 +236,6 @@ static void one_in_the_same_packet_does_too(void **state) {
 }
 
 static void a_fragment_continues_nothing_that_has_ended(void **state) {
-    (void)state;
     reliable(5, "", "a");
     reliable(6, "p", "b");
     reliable(7, "if", "c");
@@ -266,7 +248,6 @@ static void a_fragment_continues_nothing_that_has_ended(void **state) {
 }
 
 static void what_came_late_proves_it_too(void **state) {
-    (void)state;
     reliable(5, "if", "a");
     reliable(7, "f", "c");
     reliable(6, "", "b");
@@ -275,7 +256,6 @@ static void what_came_late_proves_it_too(void **state) {
 }
 
 static void another_bunch_ends_a_chain(void **state) {
-    (void)state;
     reliable(5, "i", "a");
     reliable(6, "", "b");
     reliable(7, "f", "c");
@@ -285,7 +265,6 @@ static void another_bunch_ends_a_chain(void **state) {
 }
 
 static void a_packet_without_the_next_fragment_ends_an_unreliable_one(void **state) {
-    (void)state;
     unreliable(10, "i", "a");
     flush_as(11);
     unreliable(12, "f", "c");
@@ -294,14 +273,12 @@ static void a_packet_without_the_next_fragment_ends_an_unreliable_one(void **sta
 }
 
 static void the_other_reliability_does_not_continue(void **state) {
-    (void)state;
     reliable(5, "i", "a");
     unreliable(next_id++, "f", "b");
     tracker_fixture_expect(tracker, "1 waits actor of 1.0(8)\n2 given up of 2.0(8): mixed\n");
 }
 
 static void unreliable_ones_wait_for_64_packets(void **state) {
-    (void)state;
     unreliable(10, "i", "a");
     unreliable(12, "f", "c"); /* 11 can still arrive */
     unreliable(74, "if", "d");
@@ -313,7 +290,6 @@ static void unreliable_ones_wait_for_64_packets(void **state) {
 }
 
 static void reliable_ones_wait_for_all_that_can_be_in_flight(void **state) {
-    (void)state;
     reliable(1, "i", "a");
     reliable(402, "if", "");
     reliable(802, "if", "");
@@ -325,7 +301,6 @@ static void reliable_ones_wait_for_all_that_can_be_in_flight(void **state) {
 }
 
 static void only_the_last_fragment_may_be_ragged(void **state) {
-    (void)state;
     add_reliable(5, "i", "a");
     add_reliable(6, "p", "b")->data.bits = 7;
     flush();
@@ -335,7 +310,6 @@ static void only_the_last_fragment_may_be_ragged(void **state) {
 }
 
 static void the_last_fragment_carries_no_exports(void **state) {
-    (void)state;
     add_reliable(5, "i", "a");
     add_reliable(6, "fx", "b");
     flush();
@@ -346,7 +320,6 @@ static void the_last_fragment_carries_no_exports(void **state) {
 /* ---- limits ---- */
 
 static void a_large_message_is_whole_and_says_so(void **state) {
-    (void)state;
     static const uint8_t bytes[900] = {'a', 'b'};
     const uint32_t count = UE_REASSEMBLY_MESSAGE_BYTES_MAX / sizeof bytes + 1;
     char line[200];
@@ -370,7 +343,6 @@ static void a_large_message_is_whole_and_says_so(void **state) {
 
 /* Unfinished messages on many channels: the oldest pending fragments are dropped. */
 static void what_waits_is_bounded(void **state) {
-    (void)state;
     static const uint8_t bytes[900] = {0};
     uint64_t fragments = UE_REASSEMBLY_BYTES_MAX / sizeof bytes + 10;
     for (uint32_t i = 0; i < fragments; i++) {
@@ -385,7 +357,6 @@ static void what_waits_is_bounded(void **state) {
 }
 
 static void fragments_of_a_channel_are_bounded(void **state) {
-    (void)state;
     for (unsigned i = 0; i < UE_REASSEMBLY_FRAGMENTS_MAX; i++) {
         reassembly_fixture_clear(&fixture);
         add_unreliable(i == 0 ? "i" : "p", "a");
@@ -401,7 +372,6 @@ static void fragments_of_a_channel_are_bounded(void **state) {
 }
 
 static void without_memory_fragments_are_given_up(void **state) {
-    (void)state;
     flush(); /* the memory of the tracker */
     reliable(5, "if", "x");
     reassembly_fixture_clear(&fixture);
@@ -430,7 +400,6 @@ static void name_channel(unsigned side, uint32_t channel, struct ue_name name) {
 }
 
 static void a_name_tells_the_kind_to_both_sides(void **state) {
-    (void)state;
     expect_kind(0, UE_CONTENT_CONTROL, true);
     expect_kind(1, UE_CONTENT_VOICE, true);
     expect_kind(2, UE_CONTENT_ACTOR, true);
@@ -447,7 +416,6 @@ static void a_name_tells_the_kind_to_both_sides(void **state) {
 }
 
 static void a_name_may_be_a_text(void **state) {
-    (void)state;
     const struct ue_text voice = {{(const uint8_t *)"Voice", 0, 40}, false};
     const struct ue_text wide = {{(const uint8_t *)"A\0c\0t\0o\0r", 0, 80}, true};
     const struct ue_text other = {{(const uint8_t *)"Voices", 0, 48}, false};
@@ -460,7 +428,6 @@ static void a_name_may_be_a_text(void **state) {
 }
 
 static void legacy_bunches_have_a_type(void **state) {
-    (void)state;
     static const struct {
         uint8_t type;
         enum ue_content_kind kind;
@@ -477,7 +444,6 @@ static void legacy_bunches_have_a_type(void **state) {
 }
 
 static void every_problem_has_its_sentence(void **state) {
-    (void)state;
     for (unsigned i = 0; i <= UE_REASSEMBLY_NO_MEMORY; i++) {
         const char *text = ue_reassembly_problem_text((enum ue_reassembly_problem)i);
         assert_true(strlen(text) > 20 && text[strlen(text) - 1] != '.');

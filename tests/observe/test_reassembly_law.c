@@ -143,7 +143,6 @@ static bool is_that(const struct sent *sent, const struct ue_observed_event *eve
 }
 
 static void find(void *user, const struct ue_observed_event *event) {
-    (void)user;
     w.given_up += event->type == UE_OBSERVED_ABANDONED;
     if (event->type != UE_OBSERVED_MESSAGE || event->message.channel < FIRST_CHANNEL) {
         return;
@@ -161,7 +160,6 @@ static void find(void *user, const struct ue_observed_event *event) {
 static const struct ue_observer_callbacks finder = {.event = find};
 
 static void pass_on(void *user, const struct ue_observed_event *event) {
-    (void)user;
     ue_reassembly_feed(w.reassembly, &w.x, event, &finder);
 }
 
@@ -195,7 +193,6 @@ static void read_capture(void) {
 }
 
 static void what_is_sent_in_fragments_is_found_whole(void **state) {
-    (void)state;
     static const char *const releases[] = {"4.18", "4.22", "4.25", "5.1", "5.5", "5.8"};
     struct rng rng = rng_seeded("assembly");
     uint64_t rounds = rng_rounds(ROUNDS);

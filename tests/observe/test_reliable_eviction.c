@@ -28,7 +28,6 @@ static int64_t answer_id;    /* the client's next packet */
 static uint32_t next_seq;    /* of the other channel */
 
 static void on_event(void *user, const struct ue_observed_event *event) {
-    (void)user;
     if (event->type == UE_OBSERVED_BUNCH) {
         first_frame = event->bunch.first_frame;
         copy = event->bunch.copy;
@@ -93,17 +92,14 @@ static int begin(const char *release, bool shows) {
 }
 
 static int begin_acks_shown(void **state) {
-    (void)state;
     return begin("5.1", true);
 }
 
 static int begin_acks_not_shown(void **state) {
-    (void)state;
     return begin("5.1", false);
 }
 
 static int begin_legacy(void **state) {
-    (void)state;
     return begin("4.18", true);
 }
 
@@ -111,7 +107,6 @@ static int begin_legacy(void **state) {
 
 /* A copy of a packet can come 64 packets late. */
 static void a_released_bunch_is_known_for_64_packets(void **state) {
-    (void)state;
     serve_others(150, 1, 1);
     serve_bunch();
     serve_others(62, 1, 1);
@@ -119,7 +114,6 @@ static void a_released_bunch_is_known_for_64_packets(void **state) {
 }
 
 static void a_released_bunch_is_forgotten_after_that(void **state) {
-    (void)state;
     serve_bunch();
     serve_others(200, 1, 1);
     assert_known(false);
@@ -127,7 +121,6 @@ static void a_released_bunch_is_forgotten_after_that(void **state) {
 
 /* A receiver up to 4.21 can report a packet that it acknowledged as not received. */
 static void a_released_bunch_up_to_4_21_is_known_as_one_without_shown_acks(void **state) {
-    (void)state;
     serve_bunch();
     serve_others(200, 1, 1);
     assert_known(true);
@@ -152,12 +145,10 @@ static uint32_t send_again_at_the_end(bool is_lost) {
 }
 
 static void what_was_not_captured_before_is_the_first_transmission(void **state) {
-    (void)state;
     assert_int_equal(send_again_at_the_end(true), 1);
 }
 
 static void what_was_captured_before_is_a_retransmission(void **state) {
-    (void)state;
     assert_int_equal(send_again_at_the_end(false), 2);
 }
 
@@ -171,25 +162,21 @@ static void serve_around_pause(int packets, int64_t pause_ns) {
 }
 
 static void a_delivered_bunch_is_known_for_5_s(void **state) {
-    (void)state;
     serve_around_pause(300, 4 * SECOND_NS);
     assert_known(true);
 }
 
 static void a_delivered_bunch_is_known_for_256_packets(void **state) {
-    (void)state;
     serve_around_pause(140, 6 * SECOND_NS);
     assert_known(true);
 }
 
 static void a_delivered_bunch_is_forgotten_after_both(void **state) {
-    (void)state;
     serve_around_pause(300, 5 * SECOND_NS);
     assert_known(false);
 }
 
 static void a_bunch_without_ack_is_known_for_1024_packets(void **state) {
-    (void)state;
     serve_bunch();
     serve_others(500, 3, 0);
     shared_fixture.now_ns += 6 * SECOND_NS;
@@ -198,7 +185,6 @@ static void a_bunch_without_ack_is_known_for_1024_packets(void **state) {
 }
 
 static void a_bunch_without_ack_is_forgotten_after_that(void **state) {
-    (void)state;
     serve_bunch();
     serve_others(1400, 3, 0);
     assert_known(false);

@@ -12,7 +12,6 @@
 static struct ue_observed_bounds latest; /* of the latest reliable bunch */
 
 static void on_event(void *user, const struct ue_observed_event *event) {
-    (void)user;
     if (event->type == UE_OBSERVED_BUNCH) {
         latest = event->bunch.in_flight;
     }
@@ -25,14 +24,12 @@ static void begin(const char *release) {
 }
 
 static int begin_in_the_middle(void **state) {
-    (void)state;
     begin("5.1");
     return 0;
 }
 
 /* The first sequences are 10 of the server and 70 of the client; the first channel sequence is 11. */
 static int begin_with_handshake(void **state) {
-    (void)state;
     begin("5.1");
     tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_CHALLENGE, false, 10, 70);
     return 0;
@@ -68,7 +65,6 @@ static int64_t serve_nothing(int64_t first_id, int64_t last_id, int64_t client_i
 
 /* Bunch 13 has another sequence in the capture: it is acknowledged with its packet. */
 static void a_damaged_bunch_is_not_held(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     serve(11, 12, 69, 0);
     serve(12, 13 + 64, 69, 0);
@@ -81,7 +77,6 @@ static void a_damaged_bunch_is_not_held(void **state) {
 /* After a damaged bunch another one is before it, but the bunch before that was never captured. The next one, 14, shows
    what is held. */
 static void a_damaged_sequence_shows_no_buffer(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     serve(11, 12 + 64, 69, 0);
     assert_int_equal(latest.at_least, 1);
@@ -94,7 +89,6 @@ static void a_damaged_sequence_shows_no_buffer(void **state) {
 
 /* Packet 12 is missing in the capture: the client reports it as not delivered. */
 static void a_missing_bunch_is_held(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     serve(11, 12, 69, 0);
     serve(13, 14, 69, 0);
@@ -116,13 +110,11 @@ static void hold_acks(uint32_t acked) {
 }
 
 static void acks_far_ahead_may_have_freed_bunches(void **state) {
-    (void)state;
     hold_acks(UINT32_C(7) << 24);
     assert_int_equal(latest.at_least, 1);
 }
 
 static void acks_far_ahead_free_only_what_they_acknowledge(void **state) {
-    (void)state;
     hold_acks(UINT32_C(5) << 24);
     assert_int_equal(latest.at_least, 3);
 }
@@ -149,19 +141,16 @@ static void forget_packets(uint32_t history, int64_t silent_packets) {
 }
 
 static void a_report_outlives_its_packet(void **state) {
-    (void)state;
     forget_packets(UINT32_MAX - 2, 70);
     assert_int_equal(latest.at_least, 1);
 }
 
 static void a_report_outlives_its_packet_when_the_table_grows(void **state) {
-    (void)state;
     forget_packets(UINT32_MAX - 2, 260);
     assert_int_equal(latest.at_least, 1);
 }
 
 static void a_forgotten_nak_frees_nothing(void **state) {
-    (void)state;
     forget_packets(UINT32_MAX - 3, 70);
     assert_int_equal(latest.at_least, 2);
 }
@@ -169,7 +158,6 @@ static void a_forgotten_nak_frees_nothing(void **state) {
 /* ---- acks that arrive, or not ---- */
 
 static void an_ack_frees_once_it_is_shown_to_have_arrived(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     serve(11, 12, 69, 0);
     assert_bounds(2, 2);
@@ -181,7 +169,6 @@ static void an_ack_frees_once_it_is_shown_to_have_arrived(void **state) {
 }
 
 static void an_ack_in_a_lost_packet_frees_nothing(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     answer(70, 10, 1);
     serve(11, 12, 69, 0);
@@ -192,7 +179,6 @@ static void an_ack_in_a_lost_packet_frees_nothing(void **state) {
 }
 
 static void a_nak_frees_nothing(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     serve(11, 12, 69, 0);
     answer(70, 11, 1); /* 10 is lost */
@@ -205,7 +191,6 @@ static void a_nak_frees_nothing(void **state) {
 /* The server knows that 10 is lost. If it retransmitted bunch 11 in a packet that was damaged, the bunch looks
    unacknowledged for ever. */
 static void a_retransmission_that_is_due_may_be_acknowledged(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     serve(11, 12, 69, 0);
     answer(70, 11, 1);
@@ -220,7 +205,6 @@ static void a_retransmission_that_is_due_may_be_acknowledged(void **state) {
 
 /* A packet that the server has received, but the capture has not, can have any ack. */
 static void acks_that_were_not_captured_can_free(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     serve(11, 12, 69, 0);
     serve(12, 13, 70, 1);
@@ -230,7 +214,6 @@ static void acks_that_were_not_captured_can_free(void **state) {
 }
 
 static void a_retransmission_shows_what_is_held(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     serve(11, 12, 69, 0);
     answer(70, 11, 3);
@@ -241,7 +224,6 @@ static void a_retransmission_shows_what_is_held(void **state) {
 }
 
 static void a_late_packet_is_no_retransmission(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     serve(12, 12, 69, 0);
     serve(13, 13, 69, 0);
@@ -254,7 +236,6 @@ static void a_late_packet_is_no_retransmission(void **state) {
 /* ---- bunches that were not captured ---- */
 
 static void a_bunch_in_a_lost_packet_is_held(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     serve(12, 13, 69, 0);
     answer(70, 12, 5); /* 11 is lost */
@@ -263,7 +244,6 @@ static void a_bunch_in_a_lost_packet_is_held(void **state) {
 }
 
 static void a_bunch_in_a_packet_that_was_delivered_and_not_captured_is_unknown(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     serve(12, 13, 69, 0);
     answer(70, 12, 7);
@@ -275,7 +255,6 @@ static void a_bunch_in_a_packet_that_was_delivered_and_not_captured_is_unknown(v
 
 /* In a hole of the capture, packet 11 may have been reported as delivered. */
 static void a_bunch_in_a_packet_of_which_no_report_was_captured_is_unknown(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     serve(12, 13, 69, 0);
     answer(70, 10, 1);
@@ -286,7 +265,6 @@ static void a_bunch_in_a_packet_of_which_no_report_was_captured_is_unknown(void 
 }
 
 static void bunches_before_the_capture_are_unknown(void **state) {
-    (void)state;
     serve(500, 1, 69, 0); /* a retransmission: 2 to 200 were sent before the capture */
     serve(501, 200, 69, 0);
     assert_bounds(1, 200);
@@ -299,7 +277,6 @@ static void bunches_before_the_capture_are_unknown(void **state) {
 
 /* The sequence after a gap may be damaged: the next bunch confirms it. */
 static void bunches_of_a_complete_capture_are_held(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     serve(12, 210, 69, 0);
     assert_bounds(1, 200);
@@ -310,7 +287,6 @@ static void bunches_of_a_complete_capture_are_held(void **state) {
 
 /* A bunch that appears after a missing packet may have been sent first in that packet. */
 static void a_bunch_may_have_been_sent_in_a_missing_packet(void **state) {
-    (void)state;
     serve(10, 11, 69, 0);
     serve(11, 12, 69, 0);
     answer(70, 11, 3);
@@ -327,7 +303,6 @@ static void a_bunch_may_have_been_sent_in_a_missing_packet(void **state) {
 /* ---- up to 4.21 ---- */
 
 static int begin_legacy(void **state) {
-    (void)state;
     begin("4.18");
     return 0;
 }
@@ -345,7 +320,6 @@ static void answer_legacy(int64_t id, int64_t ack_id) {
 }
 
 static void an_ack_up_to_4_21_frees_once_it_is_shown_to_have_arrived(void **state) {
-    (void)state;
     serve_legacy(10, 11, -1);
     serve_legacy(11, 12, -1);
     assert_bounds(2, 2);
@@ -371,13 +345,11 @@ static void answer_cut(bool is_cut) {
 }
 
 static void acks_beyond_the_cut_can_free(void **state) {
-    (void)state;
     answer_cut(true);
     assert_bounds(1, 3);
 }
 
 static void a_whole_packet_without_acks_frees_nothing(void **state) {
-    (void)state;
     answer_cut(false);
     assert_bounds(3, 3);
 }

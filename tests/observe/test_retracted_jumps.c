@@ -11,7 +11,6 @@
 
 /* The packet that has the id of the retracted jump comes later: the packets before it exist. */
 static void a_jump_is_retracted_once(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 400, 0, 0);
     for (int64_t id = 101; id <= 400; id++) {
@@ -26,7 +25,6 @@ static void a_jump_is_retracted_once(void **state) {
 
 /* A damaged sequence, 5000, shares the memory of captured packets with packet 1928, which comes late. */
 static void a_retracted_jump_makes_no_duplicate(void **state) {
-    (void)state;
     for (int64_t id = 1900; id <= 2000; id++) {
         if (id != 1928) {
             tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
@@ -43,7 +41,6 @@ static void a_retracted_jump_makes_no_duplicate(void **state) {
 
 /* A gap that a damaged sequence seemed to end is still open, with the malformed datagram in it. */
 static void a_retracted_jump_keeps_malformed_datagrams(void **state) {
-    (void)state;
     static const uint8_t bytes[8] = {0};
     const struct ue_packet_ids no_ids = {0};
     const struct ue_tracker_counts *counts = shared_fixture_counts(CLIENT);
@@ -69,7 +66,6 @@ static void send_silently(int64_t first_id, int64_t last_id) {
 
 /* Reordering brings packet 200 among the first. Its jump is retracted, and it is not missing later. */
 static void a_packet_that_came_too_early_is_not_missing(void **state) {
-    (void)state;
     send_silently(100, 100);
     send_silently(200, 200);
     send_silently(101, 150);
@@ -86,7 +82,6 @@ static void a_packet_that_came_too_early_is_not_missing(void **state) {
 
 /* Likewise before a second jump that is retracted. */
 static void two_packets_that_came_too_early_are_not_missing(void **state) {
-    (void)state;
     send_silently(100, 100);
     send_silently(200, 200);
     send_silently(101, 101);
@@ -99,7 +94,6 @@ static void two_packets_that_came_too_early_are_not_missing(void **state) {
 
 /* Two copies of it come too early; both capture points see the first. */
 static void copies_of_a_packet_that_came_too_early_are_recognized(void **state) {
-    (void)state;
     send_silently(100, 100);
     send_silently(200, 200);
     send_silently(101, 101);
@@ -124,18 +118,15 @@ static void come_after_damaged(int64_t first_id, int64_t second_id) {
 }
 
 static void a_packet_with_the_id_of_a_damaged_one_is_no_copy(void **state) {
-    (void)state;
     come_after_damaged(200, 201);
 }
 
 static void a_late_packet_with_the_id_of_a_damaged_one_is_no_copy(void **state) {
-    (void)state;
     come_after_damaged(201, 200);
 }
 
 /* A damaged sequence far ahead causes one LOST; the older packets after it retract the loss. */
 static void a_jump_is_not_walked(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 100 + 8191, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 101, 0, 0);
@@ -152,7 +143,6 @@ static void a_jump_is_not_walked(void **state) {
 
 /* Packets that were really lost. */
 static void a_true_jump_is_believed(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 2100, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 2099, 0, 0);
@@ -163,7 +153,6 @@ static void a_true_jump_is_believed(void **state) {
 
 /* A packet that is late, but was sent before the jump, shows nothing. */
 static void a_late_packet_does_not_confirm_a_jump(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 103, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 104 + 4096, 0, 0);
@@ -177,7 +166,6 @@ static void a_late_packet_does_not_confirm_a_jump(void **state) {
 
 /* The receiver acknowledges the damaged sequence, and nothing more: no packet in between gets a nak. */
 static void a_disproved_jump_is_not_judged(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, CLIENT, 100, 0, 0);
     tracker_fixture_packet(&shared_fixture, CLIENT, 101 + 2048, 0, 0);
     tracker_fixture_packet(&shared_fixture, SERVER, 7, 101 + 2048, 1);

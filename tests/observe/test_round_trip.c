@@ -25,7 +25,6 @@ static void expect_line(const char *line) {
 /* ---- from 4.22 on: each packet repeats the acks of those before it ---- */
 
 static void every_new_ack_of_a_packet_is_a_round_trip(void **state) {
-    (void)state;
     client_sends(11, 12);
     tracker_fixture_packet(&shared_fixture, SERVER, 8, 12, 3);
     tracker_fixture_packet(&shared_fixture, SERVER, 9, 12, 3);
@@ -36,7 +35,6 @@ static void every_new_ack_of_a_packet_is_a_round_trip(void **state) {
 }
 
 static void a_missing_packet_may_have_had_the_acks_of_the_next(void **state) {
-    (void)state;
     client_sends(11, 11);
     tracker_fixture_packet(&shared_fixture, SERVER, 8, 11, 1);
     client_sends(12, 13);
@@ -64,7 +62,6 @@ static void miss_packet_9(void) {
 }
 
 static void a_lost_packet_had_no_acks(void **state) {
-    (void)state;
     miss_packet_9();
     tracker_fixture_packet(&shared_fixture, CLIENT, 13, 10, 5);
     expect_line("5 c nak 9 unseen\n5 c ack 10 in 4 after 10\n5 c first ack 11 in 1: 4 after 30\n5 c first ack 12 in 3: "
@@ -72,7 +69,6 @@ static void a_lost_packet_had_no_acks(void **state) {
 }
 
 static void a_packet_that_was_delivered_may_have_had_them(void **state) {
-    (void)state;
     miss_packet_9();
     tracker_fixture_packet(&shared_fixture, CLIENT, 13, 10, 7);
     expect_line(
@@ -80,7 +76,6 @@ static void a_packet_that_was_delivered_may_have_had_them(void **state) {
 }
 
 static void so_may_one_that_is_not_reported(void **state) {
-    (void)state;
     miss_packet_9();
     tracker_fixture_packet(&shared_fixture, CLIENT, 13, 8, 1);
     tracker_fixture_packet(&shared_fixture, SERVER, 11, 12, 15);
@@ -90,7 +85,6 @@ static void so_may_one_that_is_not_reported(void **state) {
 
 /* Of two missing packets one was lost. */
 static void one_of_two_packets_may_have_had_them(void **state) {
-    (void)state;
     client_sends(11, 11);
     tracker_fixture_packet(&shared_fixture, SERVER, 8, 10, 1);
     tracker_fixture_packet(&shared_fixture, SERVER, 11, 11, 3);
@@ -103,7 +97,6 @@ static void one_of_two_packets_may_have_had_them(void **state) {
 
 /* A client that puts packets in order accepts a late one. Its acks were captured later, too. */
 static void a_late_packet_had_its_acks_later(void **state) {
-    (void)state;
     miss_packet_9();
     tracker_fixture_packet(&shared_fixture, SERVER, 9, 12, 3);
     tracker_fixture_packet(&shared_fixture, CLIENT, 13, 10, 7);
@@ -112,7 +105,6 @@ static void a_late_packet_had_its_acks_later(void **state) {
 }
 
 static void unless_it_was_captured_elsewhere(void **state) {
-    (void)state;
     miss_packet_9();
     shared_fixture.point = 1;
     tracker_fixture_packet(&shared_fixture, SERVER, 9, 12, 3);
@@ -122,7 +114,6 @@ static void unless_it_was_captured_elsewhere(void **state) {
 
 /* The capture has its packets out of order. */
 static void or_its_time_is_earlier(void **state) {
-    (void)state;
     miss_packet_9();
     shared_fixture.now_ns -= 15 * 1000000;
     tracker_fixture_packet(&shared_fixture, SERVER, 9, 12, 3);
@@ -132,7 +123,6 @@ static void or_its_time_is_earlier(void **state) {
 
 /* More gaps than are remembered: the oldest are forgotten. */
 static void many_gaps(void **state) {
-    (void)state;
     tracker_fixture_packet(&shared_fixture, SERVER, 8, 10, 1);
     for (int64_t i = 0; i < 20; i++) {
         client_sends(11 + i, 11 + i);
@@ -147,7 +137,6 @@ static void many_gaps(void **state) {
 /* Without a handshake, packet 8 of the server may have been sent after packet 11 of the client, which acknowledges 7.
  */
 static void a_capture_may_lack_packets_before_its_first(void **state) {
-    (void)state;
     client_sends(11, 11);
     tracker_fixture_packet(&shared_fixture, CLIENT, 12, 8, 1);
     tracker_fixture_packet(&shared_fixture, SERVER, 9, 12, 3);
@@ -155,7 +144,6 @@ static void a_capture_may_lack_packets_before_its_first(void **state) {
 }
 
 static void after_the_handshake_it_is_missing(void **state) {
-    (void)state;
     tracker_fixture_handshake(&shared_fixture, SERVER, UE_HANDSHAKE_ACK, false, 8, 11);
     client_sends(11, 11);
     tracker_fixture_packet(&shared_fixture, SERVER, 8, 11, 1);
@@ -177,7 +165,6 @@ static void server_acknowledges(int64_t id, int64_t first_id, int64_t last_id) {
 }
 
 static void the_first_copy_of_a_legacy_ack_is_a_round_trip(void **state) {
-    (void)state;
     begin_legacy();
     client_sends(11, 12);
     server_acknowledges(8, 11, 11);
@@ -187,7 +174,6 @@ static void the_first_copy_of_a_legacy_ack_is_a_round_trip(void **state) {
 }
 
 static void a_missing_packet_may_have_had_a_legacy_ack(void **state) {
-    (void)state;
     begin_legacy();
     client_sends(11, 12);
     server_acknowledges(8, 11, 11);
@@ -200,7 +186,6 @@ static void a_missing_packet_may_have_had_a_legacy_ack(void **state) {
 
 /* Packet 9 is missing, and had the first ack of 12. Packet 10 has only that of 13, and packet 11 repeats both. */
 static void a_legacy_ack_that_is_repeated_later_is_no_round_trip(void **state) {
-    (void)state;
     begin_legacy();
     client_sends(11, 13);
     server_acknowledges(8, 11, 11);
@@ -221,7 +206,6 @@ static void miss_legacy_packet_9(void) {
 }
 
 static void a_lost_packet_had_no_legacy_acks(void **state) {
-    (void)state;
     miss_legacy_packet_9();
     tracker_fixture_ack(&shared_fixture, 8);
     tracker_fixture_ack(&shared_fixture, 10);
@@ -230,7 +214,6 @@ static void a_lost_packet_had_no_legacy_acks(void **state) {
 }
 
 static void a_packet_that_was_delivered_may_have_had_legacy_acks(void **state) {
-    (void)state;
     miss_legacy_packet_9();
     for (int64_t id = 8; id <= 10; id++) {
         tracker_fixture_ack(&shared_fixture, id);

@@ -79,7 +79,6 @@ static void run(uint32_t seed, bool has_clocks, struct engine *engine, struct ue
 }
 
 static void never_more_than_the_engine(void **state) {
-    (void)state;
     int64_t found_ns = 0, true_ns = 0;
     for (uint32_t seed = 1; seed <= 100; seed++) {
         struct engine engine = {0};
@@ -116,7 +115,6 @@ static struct ue_saturation after_another_rate(int32_t rate) {
 }
 
 static void another_rate_drains_what_is_left(void **state) {
-    (void)state;
     struct ue_saturation same = after_another_rate(5000), higher = after_another_rate(100000),
                          lower = after_another_rate(4000);
     assert_true(higher.total_ns < 1300 * UE_NS_PER_MS);
@@ -128,7 +126,6 @@ static void another_rate_drains_what_is_left(void **state) {
 
 /* The bits of a connection that another one replaced are none of the new one. */
 static void saturation_ends_with_the_connection(void **state) {
-    (void)state;
     struct engine engine = {0};
     struct ue_saturation side = {0};
     for (unsigned connection = 0; connection < 2; connection++) {
@@ -161,7 +158,6 @@ static struct ue_saturation after_first_tick(int32_t first_rate, bool is_known) 
 
 /* A sender keeps up to two ticks of the rate before. */
 static void first_rate_counts(void **state) {
-    (void)state;
     struct ue_saturation same = after_first_tick(RATE, true), higher = after_first_tick(20 * RATE, true),
                          not_known = after_first_tick(RATE, false);
     assert_int_not_equal(same.spans, 0);
@@ -174,7 +170,6 @@ static void first_rate_counts(void **state) {
 
 /* A pause shows that no more than two ticks of the current rate are left, whatever the rate was. */
 static void pause_forgets_the_first_rate(void **state) {
-    (void)state;
     struct engine engine = {.rate = RATE};
     struct ue_saturation side = {0};
     ue_saturation_set_rate(&side, 20 * RATE, false);
@@ -191,7 +186,6 @@ static void pause_forgets_the_first_rate(void **state) {
 
 /* Without a rate, and after another connection began, nothing is counted. */
 static void nothing_is_known(void **state) {
-    (void)state;
     struct engine engine = {.rate = RATE};
     struct ue_saturation side = {0};
     for (unsigned tick = 0; tick < 40; tick++) {
@@ -208,7 +202,6 @@ static void nothing_is_known(void **state) {
 
 /* Packets of an idle sender, whose clocks have no value. */
 static void clocks_without_value(void **state) {
-    (void)state;
     struct ue_saturation side = {0};
     ue_saturation_set_rate(&side, RATE, true);
     for (int64_t i = 0; i < 100; i++) {
@@ -225,7 +218,6 @@ static void clocks_without_value(void **state) {
 
 /* Times of a capture can be anything. */
 static void times_jump(void **state) {
-    (void)state;
     static const int64_t times[] = {UE_NS_PER_S, INT64_MIN, INT64_MAX, 0, -1, INT64_MAX - 1, 2 * UE_NS_PER_S};
     for (unsigned has_clocks = 0; has_clocks < 2; has_clocks++) {
         struct ue_saturation side = {0};

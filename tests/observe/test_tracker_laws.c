@@ -249,7 +249,6 @@ static void begin(struct tracker_law *w, struct rng rng, size_t row) {
 }
 
 static void nothing_that_is_told_contradicts_itself(void **state) {
-    (void)state;
     struct rng rng = rng_seeded("track");
     uint64_t rounds = rng_rounds(ROUNDS);
     uint64_t events = 0;

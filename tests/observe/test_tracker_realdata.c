@@ -199,17 +199,14 @@ static void check_capture(const char *name, size_t client_nacked, size_t server_
 }
 
 static void test_loss(void **state) {
-    (void)state;
     check_capture("utcp-loss", 40, 44, 0);
 }
 
 static void test_legacy_loss(void **state) {
-    (void)state;
     check_capture("utcp-ue418-loss", 61, 75, 0);
 }
 
 static void test_restart(void **state) {
-    (void)state;
     check_capture("utcp-orig-restart", 1, 0, 1);
 }
 

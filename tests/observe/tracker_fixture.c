@@ -277,19 +277,16 @@ void tracker_fixture_handshake(struct tracker_fixture *fixture, unsigned side, e
 struct tracker_fixture shared_fixture;
 
 int tracker_fixture_set_up(void **state) {
-    (void)state;
     tracker_fixture_init(&shared_fixture, "5.1", SIZE_MAX / 2);
     return 0;
 }
 
 int tracker_fixture_set_up_legacy(void **state) {
-    (void)state;
     tracker_fixture_init(&shared_fixture, "4.18", SIZE_MAX / 2);
     return 0;
 }
 
 int tracker_fixture_tear_down(void **state) {
-    (void)state;
     tracker_fixture_free(&shared_fixture);
     return 0;
 }

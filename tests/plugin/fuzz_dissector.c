@@ -90,7 +90,6 @@ static void start_library(const char *program) {
 }
 
 static void start_record(wtap_rec *rec, const struct fuzz_frame *frame) {
-    (void)frame;
     wtap_rec_init(rec);
 }
 
@@ -138,7 +137,6 @@ static void enable_few_protocols(void) {
 static int dissect_carrier(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) {
     static const uint8_t server[] = {192, 168, 0, 1}, client[] = {10, 0, 0, 1};
     bool back = present->from_server;
-    (void)data;
     set_address(&pinfo->net_src, AT_IPv4, sizeof server, back ? server : client);
     set_address(&pinfo->net_dst, AT_IPv4, sizeof client, back ? client : server);
     copy_address_shallow(&pinfo->src, &pinfo->net_src);
@@ -160,7 +158,6 @@ static volatile uint64_t sum; /* prevents the compiler from removing the reads *
 static tap_packet_status read_datagram(void *user, packet_info *pinfo, epan_dissect_t *edt, const void *data,
                                        tap_flags_t flags) {
     const struct uerudp_tap *tap = data;
-    (void)user, (void)pinfo, (void)edt, (void)flags;
     const struct uerudp_tap_analysis *analysis = tap->analysis(tap);
     uint32_t bunch_count;
     const struct uerudp_tap_bunch *bunches = tap->bunches(tap, &bunch_count);
@@ -177,7 +174,6 @@ static tap_packet_status read_datagram(void *user, packet_info *pinfo, epan_diss
 static tap_packet_status read_message(void *user, packet_info *pinfo, epan_dissect_t *edt, const void *data,
                                       tap_flags_t flags) {
     const struct uerudp_tap_message *message = data;
-    (void)user, (void)pinfo, (void)edt, (void)flags;
     for (size_t i = 0; i < (message->bits + 7) / 8; i++) {
         sum += *tvb_get_ptr(message->tvb, (int)i, 1);
     }
@@ -194,7 +190,6 @@ static void listen_to(const char *tap, tap_packet_cb callback) {
 }
 
 int LLVMFuzzerInitialize(int *argument_count, char ***arguments) {
-    (void)argument_count;
     g_setenv("WIRESHARK_ABORT_ON_DISSECTOR_BUG", "1", 0);
     g_setenv("WIRESHARK_ABORT_ON_TOO_MANY_ITEMS", "1", 0);
     g_setenv("WIRESHARK_DEBUG_WMEM_OVERRIDE", "simple", 0); /* one malloc for each block, for the sanitizer */
@@ -281,10 +276,7 @@ static void plant_bug(epan_dissect_t *edt, const struct fuzz_frame *frame) {
     }
 }
 #else
-static void plant_bug(epan_dissect_t *edt, const struct fuzz_frame *frame) {
-    (void)edt;
-    (void)frame;
-}
+static void plant_bug(epan_dissect_t *edt, const struct fuzz_frame *frame) {}
 #endif
 
 /* The packet list needs columns and no tree, the details need a tree. */

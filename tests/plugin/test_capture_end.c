@@ -26,7 +26,6 @@ static void (*on_end)(void);
 /* Wireshark calls a dissector after frames only if it is one of a protocol that is enabled. */
 int proto_register_protocol_in_name_only(const char *name, const char *short_name, const char *filter_name, int parent,
                                          enum ftenum type) {
-    (void)name, (void)short_name, (void)filter_name, (void)type;
     assert_int_equal(parent, PARENT);
     return NAME;
 }
@@ -37,9 +36,7 @@ dissector_handle_t create_dissector_handle(dissector_t dissector, const int prot
     return NULL;
 }
 
-void register_postdissector(dissector_handle_t handle) {
-    (void)handle;
-}
+void register_postdissector(dissector_handle_t handle) {}
 
 void register_postseq_cleanup_routine(void (*routine)(void)) {
     on_end = routine;
@@ -51,7 +48,6 @@ static int64_t delta_s(const frame_data *frame) {
 }
 
 gint frame_data_compare(const struct epan_session *session, const frame_data *a, const frame_data *b, int column) {
-    (void)session;
     assert_int_equal(column, COL_DELTA_TIME);
     return delta_s(a) < delta_s(b) ? -1 : delta_s(a) > delta_s(b) ? 1 : a->num < b->num ? -1 : a->num > b->num;
 }
@@ -88,13 +84,11 @@ static void dissect_again(void) {
 }
 
 static int start(void **state) {
-    (void)state;
     uerudp_capture_end_register(PARENT);
     return 0;
 }
 
 static void test_is_kept_when_all_is_dissected_again(void **state) {
-    (void)state;
     for (uint32_t count = 1; count <= 5; count++) {
         read_file(count);
         assert_true(uerudp_capture_end_was_reached());
@@ -109,7 +103,6 @@ static void test_is_kept_when_all_is_dissected_again(void **state) {
 
 /* The first frame is equal, and at the same address. */
 static void test_file_is_read_again_after_it_grew(void **state) {
-    (void)state;
     read_file(3);
     read_frames(1, 2);
     assert_false(uerudp_capture_end_was_reached());
@@ -121,14 +114,12 @@ static void test_file_is_read_again_after_it_grew(void **state) {
 
 /* While its only frame is dissected, it is no other file yet. */
 static void test_file_of_one_frame_grew(void **state) {
-    (void)state;
     read_file(1);
     read_frames(1, 2);
     assert_false(uerudp_capture_end_was_reached());
 }
 
 static void test_live_capture_has_no_end_while_it_is_dissected_again(void **state) {
-    (void)state;
     read_file(4);
     read_frames(1, 4);
     dissect_again();

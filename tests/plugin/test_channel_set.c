@@ -36,7 +36,6 @@ static void compare(const struct uerudp_channel_set *set, uint32_t channel, bool
 }
 
 static void test_finds_what_a_table_finds(void **state) {
-    (void)state;
     struct rng rng = {1};
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct uerudp_channel_set set = {0};
@@ -55,7 +54,6 @@ static void test_finds_what_a_table_finds(void **state) {
 }
 
 static void test_bound(void **state) {
-    (void)state;
     struct uerudp_channel_set set = {0};
     uint32_t found = 7;
     assert_false(uerudp_channel_set_find(&set, UINT32_MAX, true, &found));
@@ -72,12 +70,10 @@ static void test_bound(void **state) {
 }
 
 static void *no_memory(void *user, void *old, size_t size_bytes) {
-    (void)user, (void)old, (void)size_bytes;
     return NULL;
 }
 
 static void test_without_memory(void **state) {
-    (void)state;
     const struct ue_allocator none = {no_memory, NULL};
     struct uerudp_channel_set set = {0};
     uint32_t found;

@@ -96,7 +96,6 @@ static void assert_share(double share, double expected, double variance_factor) 
 }
 
 static void an_unimpaired_link_delivers_at_once(void **state) {
-    (void)state;
     struct link_trace *trace = run((struct sim_link_config){0});
     for (size_t i = 0; i < COUNT; i++) {
         assert_int_equal(trace->arrivals[i].arrived_ns, trace->arrivals[i].sent_ns);
@@ -106,7 +105,6 @@ static void an_unimpaired_link_delivers_at_once(void **state) {
 }
 
 static void loss_has_the_configured_share(void **state) {
-    (void)state;
     const double losses[] = {0.01, 0.05, 0.2, 0.4};
     for (size_t i = 0; i < 4; i++) {
         struct link_trace *trace = run((struct sim_link_config){.loss = losses[i]});
@@ -119,7 +117,6 @@ static void loss_has_the_configured_share(void **state) {
 }
 
 static void loss_bursts_have_the_configured_mean_length(void **state) {
-    (void)state;
     struct link_trace *trace = run((struct sim_link_config){.loss = 0.05, .loss_burst = 3});
     uint32_t lost = 0;
     uint32_t runs = 0;
@@ -136,7 +133,6 @@ static void loss_bursts_have_the_configured_mean_length(void **state) {
 
 /* Senders with different intervals lose the same datagrams among those that they send at equal times. */
 static void loss_depends_on_the_time_of_sending(void **state) {
-    (void)state;
     struct sim_link_config config = {.loss = 0.2};
     struct link_trace *each = run_stages(&config, 1, SEED, UE_NS_PER_MS, 100);
     struct link_trace *third = run_stages(&config, 1, SEED, 3 * UE_NS_PER_MS, 100);
@@ -154,7 +150,6 @@ static void loss_depends_on_the_time_of_sending(void **state) {
 
 /* For links in real time: the same datagrams are lost at any speed; copies are lost independently. */
 static void loss_by_number_depends_on_the_datagram_number(void **state) {
-    (void)state;
     struct sim_link_config config = {.loss = 0.2, .loss_by_number = true};
     struct link_trace *slow = run_stages(&config, 1, SEED, 3 * UE_NS_PER_MS, 100);
     struct link_trace *fast = run_stages(&config, 1, SEED, UE_NS_PER_MS / 7, 100);
@@ -172,7 +167,6 @@ static void loss_by_number_depends_on_the_datagram_number(void **state) {
 }
 
 static void loss_applies_to_the_configured_sizes_only(void **state) {
-    (void)state;
     struct sim_link_config config = {.loss = 1, .loss_min_bytes = 50, .loss_max_bytes = 200};
     const struct {
         size_t size;
@@ -186,7 +180,6 @@ static void loss_applies_to_the_configured_sizes_only(void **state) {
 }
 
 static void masks_and_outages_drop_their_datagrams_only(void **state) {
-    (void)state;
     struct sim_link_config config = {.mask = "x..xx.",
                                      .outages = {{UE_NS_PER_S, 3 * UE_NS_PER_S}, {5 * UE_NS_PER_S, 6 * UE_NS_PER_S}}};
     struct link_trace *trace = run(config);
@@ -201,7 +194,6 @@ static void masks_and_outages_drop_their_datagrams_only(void **state) {
 }
 
 static void delay_and_jitter_are_uniformly_distributed(void **state) {
-    (void)state;
     struct link_trace *trace =
         run((struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS, .jitter_ns = 20 * UE_NS_PER_MS});
     double sum_ms = 0;
@@ -220,7 +212,6 @@ static void delay_and_jitter_are_uniformly_distributed(void **state) {
 }
 
 static void duplication_has_the_configured_share(void **state) {
-    (void)state;
     struct link_trace *trace = run((struct sim_link_config){.duplicate = 0.1});
     assert_share((double)(trace->arrival_count - COUNT) / COUNT, 0.1, 1);
     assert_true(share_lost(trace) == 0);
@@ -228,7 +219,6 @@ static void duplication_has_the_configured_share(void **state) {
 }
 
 static void corruption_has_the_configured_share(void **state) {
-    (void)state;
     struct link_trace *trace = run((struct sim_link_config){.corrupt = 0.1});
     uint32_t corrupted = 0;
     for (size_t i = 0; i < COUNT; i++) {
@@ -239,7 +229,6 @@ static void corruption_has_the_configured_share(void **state) {
 }
 
 static void reordering_has_the_configured_share(void **state) {
-    (void)state;
     struct link_trace *trace = run((struct sim_link_config){.reorder = 0.1});
     uint32_t overtaken = 0;
     for (size_t i = 1; i < COUNT; i++) {
@@ -253,7 +242,6 @@ static void reordering_has_the_configured_share(void **state) {
 
 /* A held datagram that no other follows arrives, too. */
 static void a_held_datagram_without_a_successor_arrives_after_a_timeout(void **state) {
-    (void)state;
     struct sim_link_config config = {.reorder = 1};
     struct sim_link *link = sim_link_new(&config, 1, SEED, 0);
     const uint8_t *bytes;
@@ -266,7 +254,6 @@ static void a_held_datagram_without_a_successor_arrives_after_a_timeout(void **s
 }
 
 static void shuffle_delivers_half_of_the_datagrams_at_once(void **state) {
-    (void)state;
     struct link_trace *trace = run((struct sim_link_config){.shuffle = true});
     uint32_t undelayed = 0;
     for (size_t i = 0; i < COUNT; i++) {
@@ -279,7 +266,6 @@ static void shuffle_delivers_half_of_the_datagrams_at_once(void **state) {
 
 /* 100-byte datagrams each millisecond are twice the rate. */
 static void a_rate_limit_delays_and_a_full_queue_drops(void **state) {
-    (void)state;
     struct link_trace *trace = run((struct sim_link_config){.rate_bytes = 50000, .queue_bytes = 1000});
     assert_true(share_lost(trace) > 0.499 && share_lost(trace) < 0.501);
     for (size_t i = 0; i < COUNT; i++) {
@@ -299,7 +285,6 @@ static void a_rate_limit_delays_and_a_full_queue_drops(void **state) {
 }
 
 static void bloat_delivers_at_intervals(void **state) {
-    (void)state;
     struct link_trace *trace = run((struct sim_link_config){.bloat_ns = 30 * UE_NS_PER_MS});
     for (size_t i = 0; i < COUNT; i++) {
         assert_int_equal(trace->arrivals[i].arrived_ns % (30 * UE_NS_PER_MS), 0);
@@ -310,7 +295,6 @@ static void bloat_delivers_at_intervals(void **state) {
 }
 
 static void frame_delay_counts_the_ticks_of_its_own_side(void **state) {
-    (void)state;
     struct sim_link_config stages[2] = {{.frame_delay_ticks = 2}, {0}};
     struct sim_link *link = sim_link_new(stages, 2, SEED, 0);
     const uint8_t *bytes;
@@ -336,7 +320,6 @@ static const struct sim_link_config everything = {.loss = 0.1,
                                                   .bloat_ns = 3 * UE_NS_PER_MS};
 
 static void equal_seeds_give_equal_runs(void **state) {
-    (void)state;
     struct sim_link_config stages[3] = {{.loss = 0.02, .shuffle = true}, everything, {.duplicate = 0.01}};
     struct link_trace *once = run_stages(stages, 3, SEED, UE_NS_PER_MS, 100);
     struct link_trace *twice = run_stages(stages, 3, SEED, UE_NS_PER_MS, 100);
@@ -350,7 +333,6 @@ static void equal_seeds_give_equal_runs(void **state) {
 
 /* The rate of calls of sim_link_pop has no effect: datagrams move at their own times. */
 static void the_polling_rate_has_no_effect(void **state) {
-    (void)state;
     uint64_t hashes[2] = {0};
     for (size_t pass = 0; pass < 2; pass++) {
         struct link_trace *trace = calloc(1, sizeof *trace);
@@ -373,7 +355,6 @@ static void the_polling_rate_has_no_effect(void **state) {
 }
 
 static void a_link_delivers_everything_after_impairment_stops(void **state) {
-    (void)state;
     struct sim_link_config config = everything;
     config.outages[0] = (struct sim_outage){0, 100 * UE_NS_PER_S};
     config.shuffle = true;
@@ -398,7 +379,6 @@ static void a_link_delivers_everything_after_impairment_stops(void **state) {
 
 /* The datagrams that a link holds are bounded, and are freed with the link. */
 static void held_datagrams_are_bounded(void **state) {
-    (void)state;
     struct sim_link_config config = {.duplicate = 1, .delay_ns = UINT64_C(1) << 60};
     struct sim_link *link = sim_link_new(&config, 1, SEED, 0);
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -411,7 +391,6 @@ static void held_datagrams_are_bounded(void **state) {
 }
 
 static void emulation_settings_of_the_engine_are_parsed(void **state) {
-    (void)state;
     struct sim_emulation emulation = {0};
     const char *const texts[] = {
         "PktLoss=5",         "PktLossMinSize=100",   "PktLossMaxSize=900",  "PktDup=2",        "PktOrder=1",
@@ -434,7 +413,6 @@ static void emulation_settings_of_the_engine_are_parsed(void **state) {
 }
 
 static void invalid_emulation_settings_are_refused(void **state) {
-    (void)state;
     struct sim_emulation emulation = {0};
     const char *const bad[] = {"PktLoss",    "PktLoss=",   "PktLoss=101", "PktLoss=-1",
                                "PktLoss=5x", "PktOrder=2", "PktLag= 5",   "PktLag=99999999999999999999"};

@@ -81,7 +81,6 @@ static void vary_generation(struct sim_scenario *scenario, uint64_t seed) {
 /* ---- cases ---- */
 
 static void named_scenarios_pass(void **state) {
-    (void)state;
     const struct sim_scenario *scenario;
     for (size_t i = 0; (scenario = sim_scenario_at(i)) != NULL; i++) {
         run_case(scenario->name, scenario, NULL);
@@ -89,7 +88,6 @@ static void named_scenarios_pass(void **state) {
 }
 
 static void runs_pass_with_loss(void **state) {
-    (void)state;
     const unsigned percents[] = {0, 1, 5, 10, 20, 40};
     for (size_t i = 0; i < sizeof percents / sizeof percents[0]; i++) {
         struct sim_scenario scenario = scenario_named("clean");
@@ -102,7 +100,6 @@ static void runs_pass_with_loss(void **state) {
 }
 
 static void runs_pass_with_loss_bursts(void **state) {
-    (void)state;
     const unsigned lengths[] = {2, 5, 20};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         struct sim_scenario scenario = scenario_named("clean");
@@ -123,7 +120,6 @@ static void vary_direction(struct sim_scenario *scenario, uint64_t seed) {
 }
 
 static void runs_pass_with_outages(void **state) {
-    (void)state;
     const unsigned seconds[] = {1, 3, 10, 30};
     for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; i++) {
         struct sim_scenario scenario = scenario_named("stream");
@@ -138,7 +134,6 @@ static void runs_pass_with_outages(void **state) {
 }
 
 static void runs_pass_with_any_round_trip_time(void **state) {
-    (void)state;
     const unsigned milliseconds[] = {10, 100, 500};
     for (size_t i = 0; i < sizeof milliseconds / sizeof milliseconds[0]; i++) {
         struct sim_scenario scenario = scenario_named("clean");
@@ -151,7 +146,6 @@ static void runs_pass_with_any_round_trip_time(void **state) {
 }
 
 static void runs_pass_with_different_tick_rates(void **state) {
-    (void)state;
     const struct {
         unsigned client;
         unsigned server;
@@ -169,7 +163,6 @@ static void runs_pass_with_different_tick_rates(void **state) {
 
 /* All impairments together, in each generation. */
 static void runs_pass_in_every_generation(void **state) {
-    (void)state;
     for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
         struct sim_scenario scenario = scenario_named("clean");
         scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 20 * UE_NS_PER_MS,
@@ -190,7 +183,6 @@ static void runs_pass_in_every_generation(void **state) {
 /* Generations A and B write the same packets (endpoint.md 40), but the larger reliable buffer cannot be used between
    them. */
 static void runs_pass_between_generations_a_and_b(void **state) {
-    (void)state;
     const char *const pairs[][2] = {{"5.1", "5.4"}, {"5.4", "5.1"}};
     for (size_t i = 0; i < 2; i++) {
         struct sim_scenario scenario = scenario_named("lossy");
@@ -209,7 +201,6 @@ static void runs_pass_between_generations_a_and_b(void **state) {
 /* Corruption that no checksum detects: the two sides may disagree, but number their packets, report each packet once,
    and stay within their memory. */
 static void runs_pass_with_corruption(void **state) {
-    (void)state;
     const double shares[] = {0.003, 0.03, 0.3};
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
         struct sim_scenario scenario = scenario_named("corrupt");
@@ -222,7 +213,6 @@ static void runs_pass_with_corruption(void **state) {
 }
 
 static void runs_pass_with_many_channels(void **state) {
-    (void)state;
     const uint32_t counts[] = {1, 20, 200};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         struct sim_scenario scenario = scenario_named("channels");
@@ -243,7 +233,6 @@ static void vary_first_sequence(struct sim_scenario *scenario, uint64_t seed) {
 }
 
 static void runs_pass_at_sequence_wraps(void **state) {
-    (void)state;
     struct sim_scenario scenario = scenario_named("terrible");
     scenario.duration_ns = 4 * UE_NS_PER_S;
     run_case("wraps", &scenario, vary_first_sequence);
@@ -251,7 +240,6 @@ static void runs_pass_at_sequence_wraps(void **state) {
 
 /* More than 16,384 packets, and 1,024 reliable bunches of a channel: both sequence spaces wrap. */
 static void a_run_passes_over_the_whole_sequence_space(void **state) {
-    (void)state;
     struct sim_scenario scenario = scenario_named("stream");
     scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 10 * UE_NS_PER_MS, .loss = 0.02});
     scenario.sides[UE_ROLE_CLIENT].tick_hz = 119;
@@ -267,7 +255,6 @@ static void a_run_passes_over_the_whole_sequence_space(void **state) {
 
 /* Long runs with all impairments, one for each way to acknowledge. */
 static void long_runs_pass(void **state) {
-    (void)state;
     const char *const releases[] = {"4.13", "4.25", "5.4", "5.8"};
     for (size_t i = 0; i < sizeof releases / sizeof releases[0]; i++) {
         struct sim_scenario scenario = scenario_named("stream");
@@ -291,7 +278,6 @@ static void long_runs_pass(void **state) {
 
 /* The engine's network emulation at both sides. */
 static void runs_pass_with_the_emulation_of_the_engine(void **state) {
-    (void)state;
     struct sim_scenario scenario = scenario_named("stream");
     const char *const texts[] = {"PktLoss=3",    "PktDup=2",          "PktLagMin=10",
                                  "PktLagMax=40", "PktIncomingLoss=2", "PktFrameDelay=1"};
@@ -311,7 +297,6 @@ static void vary_loss(struct sim_scenario *scenario, uint64_t seed) {
 }
 
 static void the_reliable_window_is_a_span(void **state) {
-    (void)state;
     struct sim_scenario scenario = scenario_named("bulk");
     run_case("span", &scenario, vary_loss);
 }
@@ -320,7 +305,6 @@ static void the_reliable_window_is_a_span(void **state) {
 
 /* A run fails if the network delivers nothing, and its message says how to repeat it. */
 static void a_failure_names_the_scenario_and_the_seed(void **state) {
-    (void)state;
     struct sim_scenario scenario = scenario_named("stream");
     scenario.seed = 4711;
     scenario.paths[UE_ROLE_CLIENT].rate_bytes = 1;
@@ -332,7 +316,6 @@ static void a_failure_names_the_scenario_and_the_seed(void **state) {
 }
 
 static void different_seeds_give_different_runs(void **state) {
-    (void)state;
     struct sim_scenario scenario = scenario_named("lossy");
     struct sim_result results[2];
     for (uint64_t i = 0; i < 2; i++) {

@@ -79,7 +79,6 @@ static void receive_message(struct delivery_fixture *fixture, const struct sim_p
 static const struct ue_event plain;
 
 static void correct_delivery_passes(void **state) {
-    (void)state;
     struct delivery_fixture *fixture = delivery_fixture_new();
     for (int64_t i = 0; i < 500; i++) {
         struct sim_payload payload = send_next(fixture, UE_ROLE_CLIENT, i % 2 == 0, i);
@@ -94,7 +93,6 @@ static void correct_delivery_passes(void **state) {
 }
 
 static void merged_messages_pass(void **state) {
-    (void)state;
     struct delivery_fixture *fixture = delivery_fixture_new();
     size_t bit = 0;
     for (int64_t i = 0; i < 3; i++) {
@@ -113,7 +111,6 @@ static void merged_messages_pass(void **state) {
 }
 
 static void missing_reliable_messages_are_counted(void **state) {
-    (void)state;
     struct delivery_fixture *fixture = delivery_fixture_new();
     send_next(fixture, UE_ROLE_CLIENT, true, 1);
     send_next(fixture, UE_ROLE_CLIENT, false, 1);
@@ -122,7 +119,6 @@ static void missing_reliable_messages_are_counted(void **state) {
 }
 
 static void a_message_received_twice_fails(void **state) {
-    (void)state;
     for (int reliable = 0; reliable < 2; reliable++) {
         struct delivery_fixture *fixture = delivery_fixture_new();
         struct sim_payload payload = send_next(fixture, UE_ROLE_CLIENT, reliable != 0, 1);
@@ -135,7 +131,6 @@ static void a_message_received_twice_fails(void **state) {
 }
 
 static void messages_out_of_order_fail(void **state) {
-    (void)state;
     for (int reliable = 0; reliable < 2; reliable++) {
         struct delivery_fixture *fixture = delivery_fixture_new();
         struct sim_payload first = send_next(fixture, UE_ROLE_CLIENT, reliable != 0, 1);
@@ -148,7 +143,6 @@ static void messages_out_of_order_fail(void **state) {
 }
 
 static void a_changed_message_fails(void **state) {
-    (void)state;
     for (int reliable = 0; reliable < 2; reliable++) {
         for (int longer = 0; longer < 2; longer++) {
             struct delivery_fixture *fixture = delivery_fixture_new();
@@ -166,7 +160,6 @@ static void a_changed_message_fails(void **state) {
 }
 
 static void a_message_that_was_not_sent_fails(void **state) {
-    (void)state;
     for (int reliable = 0; reliable < 2; reliable++) {
         struct delivery_fixture *fixture = delivery_fixture_new();
         struct sim_payload payload = delivery_checker_next(&fixture->checker, UE_ROLE_CLIENT, CHANNEL, reliable != 0);
@@ -177,7 +170,6 @@ static void a_message_that_was_not_sent_fails(void **state) {
 }
 
 static void an_ack_of_an_undelivered_message_fails(void **state) {
-    (void)state;
     struct delivery_fixture *fixture = delivery_fixture_new();
     send_next(fixture, UE_ROLE_CLIENT, false, 8);
     send_next(fixture, UE_ROLE_CLIENT, false, 9);
@@ -190,7 +182,6 @@ static void an_ack_of_an_undelivered_message_fails(void **state) {
 
 /* An open, two messages of which the second closes, and another open. */
 static void open_and_close_flags_must_match_the_messages(void **state) {
-    (void)state;
     const struct {
         struct ue_event flags[4];
         bool is_valid;
@@ -258,7 +249,6 @@ static void send_packet(struct packet_fixture *fixture, enum ue_role from, uint1
 }
 
 static void correct_packets_pass(void **state) {
-    (void)state;
     struct packet_fixture *fixture = packet_fixture_new("5.1");
     send_packet(fixture, UE_ROLE_CLIENT, 16382, 99, 0, true);
     send_packet(fixture, UE_ROLE_CLIENT, 16383, 99, 0, false);
@@ -274,7 +264,6 @@ static void correct_packets_pass(void **state) {
 }
 
 static void a_repeated_or_skipped_sequence_fails(void **state) {
-    (void)state;
     const uint16_t wrong[] = {7, 9, 4};
     for (size_t i = 0; i < 3; i++) {
         struct packet_fixture *fixture = packet_fixture_new("5.1");
@@ -287,7 +276,6 @@ static void a_repeated_or_skipped_sequence_fails(void **state) {
 }
 
 static void a_history_that_acknowledges_lost_packets_fails(void **state) {
-    (void)state;
     const struct {
         uint16_t ack;
         uint32_t history;
@@ -304,7 +292,6 @@ static void a_history_that_acknowledges_lost_packets_fails(void **state) {
 }
 
 static void false_or_unordered_reports_fail(void **state) {
-    (void)state;
     const struct {
         int64_t ids[2];
         bool delivered[2];
@@ -327,7 +314,6 @@ static void false_or_unordered_reports_fail(void **state) {
 }
 
 static void an_arrived_packet_without_an_ack_fails(void **state) {
-    (void)state;
     for (int later = 0; later < 2; later++) {
         struct packet_fixture *fixture = packet_fixture_new("5.1");
         send_packet(fixture, UE_ROLE_CLIENT, 7, 99, 0, true);
@@ -341,7 +327,6 @@ static void an_arrived_packet_without_an_ack_fails(void **state) {
 }
 
 static void a_malformed_datagram_fails(void **state) {
-    (void)state;
     struct packet_fixture *fixture = packet_fixture_new("5.1");
     struct sim_link_report report = {
         .event = SIM_DATAGRAM_SENT, .bytes = (const uint8_t *)"\xff\xff\x01", .size_bytes = 3};
@@ -351,7 +336,6 @@ static void a_malformed_datagram_fails(void **state) {
 }
 
 static void the_first_failure_is_kept(void **state) {
-    (void)state;
     struct sim_failure failure = {0};
     sim_failure_set(&failure, 1, "first %d", 1);
     sim_failure_set(&failure, 2, "second");
@@ -362,7 +346,6 @@ static void the_first_failure_is_kept(void **state) {
 /* Engines before 5.1 send large messages unreliably: a message that lost a fragment is still incomplete when a run
    ends. */
 static void an_incomplete_unreliable_message_passes(void **state) {
-    (void)state;
     struct sim_scenario shuffled = *sim_scenario_find("shuffle");
     struct sim_result result;
     shuffled.seed = 3;

@@ -35,14 +35,12 @@ static size_t latency_count;
 static uint64_t overflowed;
 
 static void record_latency(void *user, const struct sim_delivery *delivery) {
-    (void)user;
     if (delivery->reliable && latency_count < LATENCIES_MAX) {
         latencies_ms[latency_count++] = (double)(delivery->now_ns - delivery->sent_ns) / UE_NS_PER_MS;
     }
 }
 
 static void count_overflow(void *user, const struct sim_datagram *datagram) {
-    (void)user;
     overflowed += datagram->report->event == SIM_DATAGRAM_OVERFLOWED;
 }
 
@@ -126,7 +124,6 @@ static struct sim_scenario sparse(void) {
 }
 
 static void tail_probes_work_on_a_sparse_stream(void **state) {
-    (void)state;
     struct sim_scenario scenario = sparse();
     print_header();
     compare_option("tail_probe", &scenario, &(struct ue_conn_options){.tail_probe = true});
@@ -134,7 +131,6 @@ static void tail_probes_work_on_a_sparse_stream(void **state) {
 }
 
 static void repeating_for_some_ticks_works_on_a_sparse_stream(void **state) {
-    (void)state;
     struct sim_scenario scenario = sparse();
     print_header();
     compare_option(
@@ -143,7 +139,6 @@ static void repeating_for_some_ticks_works_on_a_sparse_stream(void **state) {
 }
 
 static void quiet_works_on_a_sparse_stream(void **state) {
-    (void)state;
     struct sim_scenario scenario = sparse();
     scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS, .loss = 0.01});
     compare_option("quiet", &scenario, &(struct ue_conn_options){.quiet = true});
@@ -152,7 +147,6 @@ static void quiet_works_on_a_sparse_stream(void **state) {
 /* The server receives nothing for five seconds, and its unreliable data pushes unreported packets out of the
    history. */
 static void the_send_window_works_with_an_outage_of_acks(void **state) {
-    (void)state;
     struct sim_scenario scenario = scenario_named("stream");
     scenario.sides[UE_ROLE_SERVER].tick_hz = 120;
     scenario.paths[UE_ROLE_CLIENT].outages[0] = (struct sim_outage){2 * UE_NS_PER_S, 7 * UE_NS_PER_S};
@@ -162,7 +156,6 @@ static void the_send_window_works_with_an_outage_of_acks(void **state) {
 
 /* After an outage everything that was lost is resent in one tick, more than the queue holds. */
 static void the_burst_limit_works_after_an_outage(void **state) {
-    (void)state;
     struct sim_scenario scenario = scenario_named("stream");
     scenario.streams[0].every_ticks = 1;
     scenario_set_paths(
@@ -174,7 +167,6 @@ static void the_burst_limit_works_after_an_outage(void **state) {
 
 /* A program that sends more than the link carries, without asking whether the connection is ready. */
 static void pacing_works_on_a_slow_link(void **state) {
-    (void)state;
     struct sim_scenario scenario = scenario_named("stream");
     scenario.streams[1].every_ticks = 1;
     scenario.streams[1].hasty = true;
@@ -186,7 +178,6 @@ static void pacing_works_on_a_slow_link(void **state) {
 }
 
 static void the_reorder_wait_works_with_jitter(void **state) {
-    (void)state;
     struct sim_scenario scenario = scenario_named("stream");
     scenario_set_paths(&scenario,
                        &(struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS, .jitter_ns = 40 * UE_NS_PER_MS});
@@ -197,7 +188,6 @@ static void the_reorder_wait_works_with_jitter(void **state) {
 /* A resend starts a packet before most of a tick's packets are received: their acks need another history word, and
    nothing is sent for a while afterwards. */
 static void prompt_acks_work_with_bursts(void **state) {
-    (void)state;
     struct sim_scenario scenario = sparse();
     scenario.streams[0].every_ticks = 13;
     scenario.streams[1] = (struct sim_stream){.from = UE_ROLE_CLIENT,
@@ -211,7 +201,6 @@ static void prompt_acks_work_with_bursts(void **state) {
 }
 
 static void repeating_reliable_bunches_works_with_loss(void **state) {
-    (void)state;
     struct sim_scenario scenario = scenario_named("stream");
     scenario_set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * UE_NS_PER_MS, .loss = 0.05});
     scenario.duration_ns = 60 * UE_NS_PER_S;
@@ -289,7 +278,6 @@ static double seconds_until_client_closed(const struct ue_conn_options *options)
 }
 
 static void a_resent_close_reaches_the_client_earlier(void **state) {
-    (void)state;
     double off = seconds_until_client_closed(&(struct ue_conn_options){0});
     double on = seconds_until_client_closed(&(struct ue_conn_options){.resend_close = true});
     printf("%-18s off  client closes after %.2f s\n%-18s on   client closes after %.2f s\n", "resend_close", off, "",
@@ -313,7 +301,6 @@ static uint64_t transcript_of(const struct sim_scenario *base, const struct ue_c
 }
 
 static void strict_options_do_not_change_valid_traffic(void **state) {
-    (void)state;
     const struct ue_conn_options none = {0};
     const struct sim_scenario *scenario;
     for (size_t i = 0; (scenario = sim_scenario_at(i)) != NULL; i++) {
@@ -327,7 +314,6 @@ static void strict_options_do_not_change_valid_traffic(void **state) {
 
 /* A run with every option between two runs without: the latter are equal. */
 static void options_do_not_affect_later_runs(void **state) {
-    (void)state;
     const struct ue_conn_options all = {.tail_probe = true,
                                         .quiet = true,
                                         .send_window = true,

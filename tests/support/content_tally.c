@@ -11,9 +11,7 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
 }
 
 static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
-    (void)structure;
     struct content_tally *t = user;
-    (void)group;
     if (t->depth-- == 0 || bit > t->end_bit) {
         t->problem = "a group ends that did not begin, or ends after the message";
     }

@@ -33,7 +33,6 @@ static bool forbid_access(void *page, size_t size_bytes) {
 }
 
 static bool unmap_pages(void *base, size_t size_bytes) {
-    (void)size_bytes;
     return VirtualFree(base, 0, MEM_RELEASE);
 }
 #else

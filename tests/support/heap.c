@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 static void *resize(void *user, void *old, size_t size_bytes) {
-    (void)user;
     if (size_bytes != 0) {
         return realloc(old, size_bytes);
     }

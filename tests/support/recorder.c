@@ -27,7 +27,6 @@ static void on_field(void *user, const struct ue_record *record) {
 }
 
 static void on_end(void *user, enum ue_group group, size_t bit, const void *structure) {
-    (void)structure;
     struct recorder *r = user;
     struct recorded_group *open = &r->groups[r->open[r->depth - 1]];
     if (r->depth == 1 || open->kind != group) {

@@ -21,13 +21,11 @@ void roundtrip_free(struct roundtrip *roundtrip) {
 struct roundtrip *shared_roundtrip;
 
 int roundtrip_set_up(void **state) {
-    (void)state;
     shared_roundtrip = roundtrip_new();
     return shared_roundtrip == NULL;
 }
 
 int roundtrip_tear_down(void **state) {
-    (void)state;
     roundtrip_free(shared_roundtrip);
     return 0;
 }

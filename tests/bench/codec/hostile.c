@@ -30,25 +30,21 @@ static void blank(struct packet *p, size_t from) {
 
 /* The inner terminator is found in a bunch header. */
 static void clear_tail(struct packet *p, struct random *random) {
-    (void)random;
     blank(p, 16);
 }
 
 /* The inner terminator is found in the packet header. */
 static void clear_history(struct packet *p, struct random *random) {
-    (void)random;
     blank(p, 6);
 }
 
 /* There is no inner terminator. */
 static void clear(struct packet *p, struct random *random) {
-    (void)random;
     blank(p, 0);
 }
 
 /* All of the packet is there, but zeros separate its terminators. */
 static void move_terminator(struct packet *p, struct random *random) {
-    (void)random;
     uint8_t *last = &p->bytes[p->size - 1];
     *last ^= (uint8_t)(1u << (31 - __builtin_clz(*last)));
     memset(last + 1, 0, APART_BYTES);
@@ -58,14 +54,12 @@ static void move_terminator(struct packet *p, struct random *random) {
 
 /* The last payload reaches one bit too far: everything is read, then refused. */
 static void shorten(struct packet *p, struct random *random) {
-    (void)random;
     p->size--;
     p->bytes[p->size - 1] = 0xc0;
 }
 
 /* Packed integers that never end. */
 static void fill_ones(struct packet *p, struct random *random) {
-    (void)random;
     memset(p->bytes + 16, 0xff, p->size - 16);
 }
 

@@ -24,7 +24,6 @@ static void emit(void *user, enum rival_side from, const uint8_t *bytes, size_t 
 }
 
 static void deliver(void *user, enum rival_side from, const uint8_t *message, size_t size_bytes) {
-    (void)message;
     ((struct ends *)user)->counts.messages += from == RIVAL_SERVER && size_bytes == LOOP_MESSAGE_BYTES;
 }
 

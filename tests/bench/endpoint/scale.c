@@ -41,12 +41,7 @@ static void emit(void *user, enum rival_side from, const uint8_t *bytes, size_t 
     }
 }
 
-static void deliver(void *user, enum rival_side from, const uint8_t *message, size_t size_bytes) {
-    (void)user;
-    (void)from;
-    (void)message;
-    (void)size_bytes;
-}
+static void deliver(void *user, enum rival_side from, const uint8_t *message, size_t size_bytes) {}
 
 static bool make(struct scaled *s, const char *release, uint32_t channels, uint64_t seed) {
     const struct rival_host host = {emit, deliver, s};

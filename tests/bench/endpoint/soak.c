@@ -47,7 +47,6 @@ APART static void soak_back_emit(void *user, enum rival_side from, const uint8_t
 }
 
 APART static void soak_back_deliver(void *user, enum rival_side from, const uint8_t *message, size_t size_bytes) {
-    (void)message;
     ((struct soak *)user)->delivered += from == RIVAL_SERVER && size_bytes == SOAK_DOWN_BYTES;
 }
 
@@ -152,39 +151,22 @@ struct echo {
 
 static void *echo_create(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
     static struct echo echo;
-    (void)seed;
-    (void)now_ns;
     echo = (struct echo){.host = *host};
     return &echo;
 }
 
-static void echo_destroy(void *pair) {
-    (void)pair;
-}
+static void echo_destroy(void *pair) {}
 
 static bool echo_send(void *pair, enum rival_side from, uint64_t now_ns, bool reliable, const uint8_t *message,
                       size_t size_bytes) {
-    (void)pair;
-    (void)from;
-    (void)now_ns;
-    (void)reliable;
-    (void)message;
-    (void)size_bytes;
     return true;
 }
 
-static void echo_receive(void *pair, enum rival_side at, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
-    (void)pair;
-    (void)at;
-    (void)now_ns;
-    (void)bytes;
-    (void)size_bytes;
-}
+static void echo_receive(void *pair, enum rival_side at, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {}
 
 static void echo_end_receive(void *pair, enum rival_side at, uint64_t now_ns) {
     static const uint8_t message[SOAK_DOWN_BYTES];
     const struct rival_host *host = &((struct echo *)pair)->host;
-    (void)now_ns;
     for (uint32_t i = 0; at == RIVAL_CLIENT && i < soak_echo_load.messages; i++) {
         host->deliver(host->user, RIVAL_SERVER, message, sizeof message);
     }
@@ -193,7 +175,6 @@ static void echo_end_receive(void *pair, enum rival_side at, uint64_t now_ns) {
 static void echo_tick(void *pair, enum rival_side at, uint64_t now_ns) {
     static const uint8_t datagram[LINE_BYTES];
     struct echo *echo = pair;
-    (void)now_ns;
     for (echo->due[at] += soak_echo_load.datagrams[at]; echo->due[at] >= 1; echo->due[at]--) {
         echo->host.emit(echo->host.user, at, datagram, (size_t)soak_echo_load.bytes[at]);
     }

@@ -74,13 +74,10 @@ REPLACES enet_uint32 enet_time_get(void) {
 }
 
 REPLACES ENetSocket enet_socket_create(ENetSocketType type) {
-    (void)type;
     return current->next_socket;
 }
 
 REPLACES int enet_socket_bind(ENetSocket socket, const ENetAddress *address) {
-    (void)socket;
-    (void)address;
     return 0;
 }
 
@@ -94,21 +91,15 @@ REPLACES int enet_socket_get_address(ENetSocket socket, ENetAddress *address) {
 }
 
 REPLACES int enet_socket_set_option(ENetSocket socket, ENetSocketOption option, int value) {
-    (void)socket;
-    (void)option;
-    (void)value;
     return 0;
 }
 
-REPLACES void enet_socket_destroy(ENetSocket socket) {
-    (void)socket;
-}
+REPLACES void enet_socket_destroy(ENetSocket socket) {}
 
 REPLACES int enet_socket_send(ENetSocket socket, const ENetAddress *address, const ENetBuffer *buffers,
                               size_t buffer_count) {
     uint8_t datagram[ENET_PROTOCOL_MAXIMUM_MTU];
     size_t size_bytes = 0;
-    (void)address;
     datagrams_sent[socket]++;
     buffers_sent[socket] += buffer_count;
     for (size_t i = 0; i < buffer_count && size_bytes + buffers[i].dataLength <= sizeof datagram; i++) {
@@ -187,7 +178,6 @@ static bool perform_handshake(struct enet_pair *pair, uint64_t now_ns) {
 }
 
 static void *create(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
-    (void)seed;
     struct enet_pair *pair = calloc(1, sizeof *pair);
     if (pair == NULL) {
         return NULL;
@@ -241,8 +231,6 @@ const struct rival *const rival_enet = &enet;
 /* ---- the socket layer alone, with the load of the last pair: the share of its figures that is not ENet's work ---- */
 
 static void *stub_create(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
-    (void)seed;
-    (void)now_ns;
     static uint8_t bytes[ENET_PROTOCOL_MAXIMUM_MTU];
     struct enet_pair *pair = calloc(1, sizeof *pair);
     for (size_t side = 0; pair != NULL && side < 2; side++) {
@@ -259,12 +247,6 @@ static void *stub_create(const struct rival_host *host, uint64_t seed, uint64_t 
 
 static bool stub_send(void *user, enum rival_side from, uint64_t now_ns, bool reliable, const uint8_t *message,
                       size_t size_bytes) {
-    (void)user;
-    (void)from;
-    (void)now_ns;
-    (void)reliable;
-    (void)message;
-    (void)size_bytes;
     return true;
 }
 

@@ -90,7 +90,6 @@ static void input(struct lwip_end *end, const uint8_t *bytes, size_t size_bytes)
 }
 
 static err_t output(struct netif *netif, struct pbuf *packet, const ip4_addr_t *address) {
-    (void)address;
     struct lwip_end *end = netif->state;
     uint8_t bytes[PACKET_BYTES_MAX];
     u16_t size_bytes = pbuf_copy_partial(packet, bytes, sizeof bytes, 0);
@@ -148,9 +147,6 @@ static err_t read_stream(void *user, struct tcp_pcb *tcp, struct pbuf *packet, e
 }
 
 static void read_datagram(void *user, struct udp_pcb *udp, struct pbuf *packet, const ip_addr_t *from, u16_t port) {
-    (void)udp;
-    (void)from;
-    (void)port;
     struct lwip_end *end = user;
     uint8_t message[MESSAGE_BYTES_MAX];
     u16_t size_bytes = pbuf_copy_partial(packet, message, sizeof message, 0);
@@ -159,7 +155,6 @@ static void read_datagram(void *user, struct udp_pcb *udp, struct pbuf *packet, 
 }
 
 static void forget_tcp(void *user, err_t error) {
-    (void)error;
     ((struct lwip_end *)user)->tcp = NULL; /* the library gave up and freed it */
 }
 
@@ -287,7 +282,6 @@ static void destroy(void *user) {
 }
 
 static void *create(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
-    (void)seed;
     static bool is_running;
     struct lwip_pair *pair = calloc(1, sizeof *pair);
     if (pair == NULL) {
@@ -330,11 +324,7 @@ static void receive(void *user, enum rival_side at, uint64_t now_ns, const uint8
     input(&((struct lwip_pair *)user)->ends[at], bytes, size_bytes);
 }
 
-static void end_receive(void *user, enum rival_side at, uint64_t now_ns) {
-    (void)user;
-    (void)at;
-    (void)now_ns;
-}
+static void end_receive(void *user, enum rival_side at, uint64_t now_ns) {}
 
 static void tick(void *user, enum rival_side at, uint64_t now_ns) {
     set_time(now_ns);

@@ -90,14 +90,10 @@ static void *create(const struct rival_host *host, bool repeats) {
 }
 
 static void *create_nak(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
-    (void)seed;
-    (void)now_ns;
     return create(host, false);
 }
 
 static void *create_red(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
-    (void)seed;
-    (void)now_ns;
     return create(host, true);
 }
 
@@ -106,7 +102,6 @@ static void *create_red(const struct rival_host *host, uint64_t seed, uint64_t n
 static bool send_message(void *pair, enum rival_side from, uint64_t now_ns, bool reliable, const uint8_t *message,
                          size_t size_bytes) {
     struct model_end *end = &((struct model *)pair)->ends[from];
-    (void)now_ns;
     if (!reliable) {
         if (end->unreliable_count == UNRELIABLE_MAX) {
             return false;
@@ -290,11 +285,7 @@ static void receive(void *pair, enum rival_side at, uint64_t now_ns, const uint8
     }
 }
 
-static void end_receive(void *pair, enum rival_side at, uint64_t now_ns) {
-    (void)pair;
-    (void)at;
-    (void)now_ns;
-}
+static void end_receive(void *pair, enum rival_side at, uint64_t now_ns) {}
 
 const struct rival rival_nak = {"model-nak", create_nak, destroy, send_message, receive, end_receive, tick};
 const struct rival rival_red = {"model-red", create_red, destroy, send_message, receive, end_receive, tick};

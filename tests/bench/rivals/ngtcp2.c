@@ -68,13 +68,10 @@ struct quic_pair {
 /* ---- callbacks ---- */
 
 static void fill_random(uint8_t *bytes, size_t size_bytes, const ngtcp2_rand_ctx *context) {
-    (void)context;
     gnutls_rnd(GNUTLS_RND_NONCE, bytes, size_bytes);
 }
 
 static int new_connection_id(ngtcp2_conn *conn, ngtcp2_cid *id, uint8_t *token, size_t id_bytes, void *user) {
-    (void)conn;
-    (void)user;
     fill_random(id->data, id_bytes, NULL);
     id->datalen = id_bytes;
     fill_random(token, NGTCP2_STATELESS_RESET_TOKENLEN, NULL);
@@ -88,9 +85,6 @@ static size_t message_bytes(const struct quic_end *end) {
 static int receive_stream(ngtcp2_conn *conn, uint32_t flags, int64_t stream, uint64_t offset, const uint8_t *data,
                           size_t size_bytes, void *user, void *stream_user) {
     struct quic_end *end = user;
-    (void)flags;
-    (void)offset;
-    (void)stream_user;
     for (size_t i = 0; i < size_bytes; i++) {
         end->received[end->received_bytes++] = data[i];
         if (end->received_bytes >= 2 && end->received_bytes - 2 == message_bytes(end)) {
@@ -105,8 +99,6 @@ static int receive_stream(ngtcp2_conn *conn, uint32_t flags, int64_t stream, uin
 
 static int receive_datagram(ngtcp2_conn *conn, uint32_t flags, const uint8_t *data, size_t size_bytes, void *user) {
     struct quic_end *end = user;
-    (void)conn;
-    (void)flags;
     end->pair->host.deliver(end->pair->host.user, !end->side, data, size_bytes);
     return 0;
 }
@@ -294,11 +286,7 @@ static void tick(void *user, enum rival_side at, uint64_t now_ns) {
     write_all(end, now_ns);
 }
 
-static void end_receive(void *user, enum rival_side at, uint64_t now_ns) {
-    (void)user;
-    (void)at;
-    (void)now_ns;
-}
+static void end_receive(void *user, enum rival_side at, uint64_t now_ns) {}
 
 static void read_line(struct quic_pair *pair, enum rival_side at, uint64_t now_ns) {
     struct quic_end *end = &pair->ends[at];
@@ -330,7 +318,6 @@ static bool perform_handshake(struct quic_pair *pair, uint64_t now_ns) {
 }
 
 static void *create(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
-    (void)seed;
     struct quic_pair *pair = calloc(1, sizeof *pair);
     if (pair == NULL) {
         return NULL;
@@ -349,7 +336,6 @@ static void *create(const struct rival_host *host, uint64_t seed, uint64_t now_n
 static bool send_message(void *user, enum rival_side from, uint64_t now_ns, bool reliable, const uint8_t *message,
                          size_t size_bytes) {
     struct quic_end *end = &((struct quic_pair *)user)->ends[from];
-    (void)now_ns;
     if (!reliable) {
         if (end->unreliable_count == WAITING_MAX) {
             return false;

@@ -13,13 +13,11 @@ enum ue_ack_generation notify_generations[] = {UE_ACKS_PLAIN, UE_ACKS_FLUSH, UE_
 struct ue_share notify_share;
 
 int notify_set_up(void **state) {
-    (void)state;
     ue_share_init(&notify_share, NULL, SIZE_MAX);
     return 0;
 }
 
 int notify_tear_down(void **state) {
-    (void)state;
     return notify_share.used_bytes == 0 ? 0 : -1;
 }
 

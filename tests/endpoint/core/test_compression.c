@@ -65,7 +65,6 @@ static size_t check_round_trip(const struct ue_context *x, const uint8_t *clear,
 }
 
 static void packets_come_back(void **state) {
-    (void)state;
     static const struct ue_settings rows[] = {
         {.handlers = {UE_HANDLER_OODLE}},
         {.handlers = {UE_HANDLER_RELIABILITY, UE_HANDLER_OODLE}, .magic_bits = 13, .magic = 0x0123},
@@ -88,7 +87,6 @@ static void packets_come_back(void **state) {
 }
 
 static void packets_that_become_no_smaller_are_left(void **state) {
-    (void)state;
     struct ue_context x = init_context("5.5", (struct ue_settings){.handlers = {UE_HANDLER_OODLE}});
     struct rng rng = rng_seeded("packets_that_become_no_smaller_are_left");
     uint8_t data[500];
@@ -101,7 +99,6 @@ static void packets_that_become_no_smaller_are_left(void **state) {
 }
 
 static void damaged_datagrams_stay_within_their_buffers(void **state) {
-    (void)state;
     struct ue_context x = init_context("5.5", (struct ue_settings){.handlers = {UE_HANDLER_OODLE}});
     struct rng rng = rng_seeded("damaged_datagrams_stay_within_their_buffers");
     for (size_t i = 0; i < 20000; i++) {

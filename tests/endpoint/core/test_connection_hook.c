@@ -71,7 +71,6 @@ static void random_call(struct ue_conn *c, uint64_t now_ns) {
 }
 
 static bool on_bunch(void *user, struct ue_conn *c, uint64_t now_ns, const struct ue_event *bunch) {
-    (void)user;
     bool is_message = bunch->reliable && bunch->data.bits != 0;
     for (unsigned i = 0; i < 3; i++) {
         random_call(c, now_ns);
@@ -144,7 +143,6 @@ static void run_session(const char *release, bool may_close) {
 }
 
 static void handlers_may_send_open_and_close(void **state) {
-    (void)state;
     session.rng = rng_seeded("hooks that act");
     for (uint64_t round = 0; round < rng_rounds(ROUNDS); round++) {
         run_session(ue_profile_at(rng_below(&session.rng, UE_PROFILE_COUNT))->name, round % 2 == 0);

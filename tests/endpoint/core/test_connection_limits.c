@@ -15,7 +15,6 @@
 
 /* MaxSingle of stock settings, PartMax of replays (endpoint.md 23). */
 static void sizes_equal_those_of_the_engine(void **state) {
-    (void)state;
     static const struct {
         const char *release;
         bool is_replay;
@@ -97,7 +96,6 @@ static void free_pair(struct conn_pair *pair) {
 
 /* Bunches with every flag that lengthens the header, of sizes around the largest that is not split. */
 static void accepted_bunches_of_any_size_arrive(void **state) {
-    (void)state;
     static struct conn_pair pair;
     struct rng rng = rng_seeded("limits of connections");
     uint64_t rounds = rng_rounds(ROUNDS), supported = 0;
@@ -137,7 +135,6 @@ static void accepted_bunches_of_any_size_arrive(void **state) {
 
 /* 4.13 to 4.19 write a channel index below 10,240, whatever limit is configured. */
 static void channels_beyond_the_wire_format_are_refused(void **state) {
-    (void)state;
     static struct conn_pair pair;
     uint32_t opened;
     assert_true(init_pair(&pair, "4.18", &(struct ue_conn_config){0}));
@@ -148,7 +145,6 @@ static void channels_beyond_the_wire_format_are_refused(void **state) {
 }
 
 static void one_handler_of_a_kind_may_encrypt(void **state) {
-    (void)state;
     static const uint8_t key[UE_KEY_BYTES];
     static const struct {
         enum ue_handler handlers[UE_HANDLERS_MAX];

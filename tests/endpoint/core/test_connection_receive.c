@@ -15,7 +15,6 @@ static const struct ue_conn_config stock;
 /* Bunches that wait for an earlier one find no memory when they could be delivered. Their packets are already
    acknowledged, so the peer does not retransmit them. */
 static void waiting_bunches_are_delivered_when_memory_is_available(void **state) {
-    (void)state;
     static struct conn_pair pair;
     unsigned waited = 0;
     for (size_t spare_bytes = 0; spare_bytes < 800; spare_bytes += 16) {
@@ -44,7 +43,6 @@ static void waiting_bunches_are_delivered_when_memory_is_available(void **state)
 
 /* The first fragment finds no memory; its retransmission does not count as a second first fragment. */
 static void an_initial_fragment_without_memory_is_received_again(void **state) {
-    (void)state;
     static struct conn_pair pair;
     for (size_t spare_bytes = 0; spare_bytes < 2400; spare_bytes += 32) {
         pair_init(&pair, "5.4", &stock);
@@ -63,7 +61,6 @@ static void an_initial_fragment_without_memory_is_received_again(void **state) {
 
 /* A fault in the packet handlers' part is a handler error, not an error of the packet header after it. */
 static void handler_faults_close_with_a_handler_error(void **state) {
-    (void)state;
     static struct conn_pair pair;
     static const uint8_t no_flag[] = {0x02}; /* handshake bit 0, then the terminator */
     const struct ue_conn_config config = {.settings = {.handlers = {UE_HANDLER_OODLE}}};
@@ -104,7 +101,6 @@ static void a_handshake_does_not_reset_an_adopted_connection(void **state) {
 
 /* Before the sequences are known no channel can be opened. */
 static void channels_open_on_open_connections_only(void **state) {
-    (void)state;
     uint32_t opened;
     struct counting_allocator memory;
     counting_allocator_init(&memory, SIZE_MAX);
@@ -121,7 +117,6 @@ static void channels_open_on_open_connections_only(void **state) {
 
 /* Exports in front of a bunch that is not yet complete are delivered once, whatever the memory limit. */
 static void exports_are_delivered_once(void **state) {
-    (void)state;
     static struct conn_pair pair;
     const struct ue_view exports = {(const uint8_t *)"exports", 0, 50};
     const struct ue_outgoing bunch = {.channel = 2, .reliable = true, .exports = &exports, .export_count = 1};
@@ -142,7 +137,6 @@ static void exports_are_delivered_once(void **state) {
 
 /* The name of a channel is repeated in each bunch: a name that leaves no space for data is refused. */
 static void channel_names_too_long_to_repeat_are_refused(void **state) {
-    (void)state;
     static struct conn_pair pair;
     static const uint8_t letters[800] = "Mesh";
     for (size_t length = 1; length < sizeof letters; length += length < 32 ? 1 : 100) {
@@ -178,7 +172,6 @@ static void channel_names_too_long_to_repeat_are_refused(void **state) {
 /* A client that sends nothing on channel 0 does not keep a server's loop busy: the server's next tick is due at the
    timeout. */
 static void a_server_waits_for_the_first_bunch_of_the_client(void **state) {
-    (void)state;
     struct ue_conn *conns[2];
     struct ue_bytes datagram;
     for (unsigned side = 0; side < 2; side++) {
@@ -204,7 +197,6 @@ static void a_server_waits_for_the_first_bunch_of_the_client(void **state) {
 /* A packet whose bunches were not all processed is not acknowledged, even if it closes the connection (endpoint.md
    39). */
 static void a_packet_that_ends_the_connection_is_not_delivered(void **state) {
-    (void)state;
     static struct conn_pair pair;
     const struct ue_conn_config config = {.options = {.resend_close = true}};
     pair_init(&pair, "5.4", &config);
@@ -222,7 +214,6 @@ static void a_packet_that_ends_the_connection_is_not_delivered(void **state) {
 
 /* Layout A0 has no Ack. The client resends its Response until the server sends something or the cookie is too old. */
 static void an_unanswered_response_is_resent(void **state) {
-    (void)state;
     uint8_t bytes[UE_HANDSHAKE_DATAGRAM_BYTES];
     struct ue_random random;
     struct ue_bytes datagram;

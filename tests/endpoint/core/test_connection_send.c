@@ -13,7 +13,6 @@ static const struct ue_conn_config stock;
 
 /* Memory runs out while a bunch is split: ue_conn_send reports that nothing was sent, and nothing was. */
 static void a_bunch_without_memory_is_sent_completely_or_not_at_all(void **state) {
-    (void)state;
     static struct conn_pair pair;
     for (size_t spare_bytes = 0; spare_bytes < 8000; spare_bytes += 200) {
         pair_init(&pair, "5.4", &stock);
@@ -33,7 +32,6 @@ static void a_bunch_without_memory_is_sent_completely_or_not_at_all(void **state
 /* Channel sequences that the peer never received are flushed all or none: if some of them followed a newer bunch, that
    bunch would be lost. */
 static void pending_sequences_are_flushed_completely_or_not_at_all(void **state) {
-    (void)state;
     static struct conn_pair pair;
     for (size_t spare_bytes = 0; spare_bytes < 1200; spare_bytes += 40) {
         uint32_t opened;
@@ -71,7 +69,6 @@ static void pending_sequences_are_flushed_completely_or_not_at_all(void **state)
 /* Pending channel sequences that fill the reliable buffer are flushed by the tick; otherwise nothing could be sent on
    the channel index again. */
 static void pending_sequences_are_flushed_by_the_tick(void **state) {
-    (void)state;
     static struct conn_pair pair;
     uint32_t opened;
     const struct ue_outgoing close = {.channel = 2, .reliable = true, .close = true};
@@ -100,7 +97,6 @@ static void pending_sequences_are_flushed_by_the_tick(void **state) {
 
 /* Messages of many fragments wait while the reliable buffer is nearly full; the connection stays open. */
 static void long_control_messages_wait_for_space_in_the_reliable_buffer(void **state) {
-    (void)state;
     static struct conn_pair pair;
     const struct ue_outgoing control = {.channel = 0, .reliable = true};
     pair_init(&pair, "4.25", &stock);
@@ -116,7 +112,6 @@ static void long_control_messages_wait_for_space_in_the_reliable_buffer(void **s
 /* OutRec takes 3 and leaves space for the close, the queue takes 32,768; the next message closes the connection, which
    the peer learns. */
 static void one_more_queued_control_message_closes_the_connection(void **state) {
-    (void)state;
     static struct conn_pair pair;
     struct ue_conn_config config = {.settings = {.reliable_buffer = 4}};
     pair_init(&pair, "5.4", &config);
@@ -140,7 +135,6 @@ static void one_more_queued_control_message_closes_the_connection(void **state) 
 
 /* A queued message for which there is no memory stays in the queue. */
 static void a_queued_message_without_memory_stays_queued(void **state) {
-    (void)state;
     static struct conn_pair pair;
     struct ue_conn_config config = {.settings = {.reliable_buffer = 4}};
     pair_init(&pair, "4.25", &config);
@@ -186,7 +180,6 @@ static const struct ue_outgoing bunch_on_2 = {.channel = 2, .reliable = true};
 
 /* A bunch that fits no packet would stay queued forever. */
 static void bunches_that_fit_no_packet_are_refused(void **state) {
-    (void)state;
     static struct conn_pair pair;
     static uint8_t exports[2000];
     const struct ue_view view = {exports, 0, sizeof exports * 8};
@@ -208,7 +201,6 @@ static void bunches_that_fit_no_packet_are_refused(void **state) {
 }
 
 static void only_the_side_that_opened_a_channel_closes_it(void **state) {
-    (void)state;
     static struct conn_pair pair;
     uint32_t opened;
     struct ue_outgoing close = {.channel = 2, .reliable = true, .close = true};
@@ -321,7 +313,6 @@ static void nothing_is_unreliable_on_the_control_channel(void **state) {
 
 /* Each fragment that is not an export has the must-be-mapped flag (protocol.md 10.1). */
 static void every_fragment_with_content_has_the_must_be_mapped_flag(void **state) {
-    (void)state;
     static struct conn_pair pair;
     const struct ue_view exports = {(const uint8_t *)"exports", 0, 50};
     struct ue_outgoing bunch = bunch_on_2;
@@ -353,7 +344,6 @@ static void every_fragment_with_content_has_the_must_be_mapped_flag(void **state
 
 /* Up to 4.21 the only close reason on the wire is dormancy. */
 static void legacy_closes_carry_dormancy_only(void **state) {
-    (void)state;
     static struct conn_pair pair;
     for (uint8_t reason = 0; reason < 4; reason++) {
         const struct ue_outgoing close = {.channel = 2, .reliable = true, .close = true, .close_reason = reason};
@@ -400,7 +390,6 @@ static void legacy_acks_carry_the_frame_time(void **state) {
 
 /* The budget does not count wrappers (endpoint.md 30: the bits in the send buffer). */
 static void wrappers_do_not_count_against_the_budget(void **state) {
-    (void)state;
     static struct conn_pair pair;
     const struct ue_conn_config config = {.settings = {.skip_bytes = 100}};
     pair_init(&pair, "5.4", &config);
@@ -418,7 +407,6 @@ static void wrappers_do_not_count_against_the_budget(void **state) {
 
 /* Replays have no sequences or acks on the wire: each bunch is written once, of any size. */
 static void replays_write_each_bunch_once(void **state) {
-    (void)state;
     static struct conn_pair pair;
     static const enum ue_channel_kind kinds[] = {UE_KIND_CONTROL, UE_KIND_VOICE, UE_KIND_ACTOR, UE_KIND_OTHER};
     const struct ue_conn_config config = {
@@ -466,7 +454,6 @@ static uint32_t datagrams_with_copies(uint32_t net_speed) {
 
 /* Copies do not exceed the budget: on a slow link they would delay what they repeat. */
 static void copies_wait_for_the_budget(void **state) {
-    (void)state;
     assert_int_equal(datagrams_with_copies(100000), 2);
     assert_int_equal(datagrams_with_copies(2000), 0);
 }
@@ -474,7 +461,6 @@ static void copies_wait_for_the_budget(void **state) {
 /* A program that sleeps until the deadline sends the copies of a lone bunch in the next ticks, then asks for the report
    of a round trip, and nothing more once there is one. */
 static void the_deadline_covers_copies_and_probes(void **state) {
-    (void)state;
     static struct conn_pair pair;
     const struct ue_conn_config config = {
         .keep_alive_ns = 100 * PAIR_TICK_NS,
@@ -508,7 +494,6 @@ static void the_deadline_covers_copies_and_probes(void **state) {
 /* A program that sleeps until the deadline sends the first messages again after a second, although it sends keep-alives
    less often (endpoint.md 21.1). */
 static void the_deadline_covers_the_first_messages(void **state) {
-    (void)state;
     const uint64_t second_ns = UINT64_C(1000000000);
     const struct ue_conn_config config = {.profile = ue_profile_find("5.4"), .keep_alive_ns = 30 * second_ns};
     struct ue_conn *client = ue_conn_new(NULL, &config);

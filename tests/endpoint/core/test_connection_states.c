@@ -94,7 +94,6 @@ static void run(const char *release, struct rng *rng) {
 }
 
 static void every_call_is_legal_in_every_state(void **state) {
-    (void)state;
     static const char releases[][8] = {"4.13", "4.26", "5.8"};
     struct rng rng = rng_seeded("every_call_is_legal_in_every_state");
     for (uint64_t round = rng_rounds(3000); round > 0; round--) {
@@ -110,7 +109,6 @@ static void every_call_is_legal_in_every_state(void **state) {
 
 /* A program that admits too early has not admitted. */
 static void a_connection_is_admitted_only_while_it_is_up(void **state) {
-    (void)state;
     for (unsigned side = 0; side < 2; side++) {
         const struct ue_conn_config config = {.profile = ue_profile_find("5.5"),
                                               .role = side == 0 ? UE_ROLE_CLIENT : UE_ROLE_SERVER};

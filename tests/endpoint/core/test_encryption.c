@@ -45,7 +45,6 @@ static struct ue_encryption *encryption_of(const char *hex) {
 }
 
 static void a_known_vector_decrypts(void **state) {
-    (void)state;
     uint8_t encrypted[64];
     uint8_t out[64];
     bool is_clear;
@@ -59,7 +58,6 @@ static void a_known_vector_decrypts(void **state) {
 }
 
 static void a_changed_bit_or_key_is_detected(void **state) {
-    (void)state;
     uint8_t encrypted[64];
     uint8_t out[64];
     bool is_clear;
@@ -83,7 +81,6 @@ static void a_changed_bit_or_key_is_detected(void **state) {
 
 /* A sender that has the key can send contents without a terminator: none, or a zero byte. */
 static void decrypted_contents_need_a_terminator(void **state) {
-    (void)state;
     struct ue_settings settings = {.handlers = {UE_HANDLER_AESGCM}, .magic_bits = 13, .magic = 0x1fff};
     struct ue_context x =
         init_context("4.25", &settings); /* the magic header has 1 bits that could be taken for a terminator */
@@ -116,7 +113,6 @@ static void decrypted_contents_need_a_terminator(void **state) {
 }
 
 static void clear_datagrams_are_returned_unchanged(void **state) {
-    (void)state;
     static const char *const texts[] = {clear_text, "0500000000006000f2e0d68bdd86eb2ad70993e7104492e09b21d2300d"};
     struct ue_context x = vector_context();
     struct ue_encryption *encryption = encryption_of(key_text);
@@ -133,7 +129,6 @@ static void clear_datagrams_are_returned_unchanged(void **state) {
 }
 
 static void only_packets_are_encrypted(void **state) {
-    (void)state;
     static const char *const texts[] = {"",
                                         "00",
                                         "01",
@@ -212,7 +207,6 @@ static void assert_packet_decrypts(struct ue_encryption *encryption, struct ue_r
 
 /* Every bit length of the last byte, and lengths on both sides of a chunk boundary. */
 static void packets_of_any_length_decrypt(void **state) {
-    (void)state;
     static const struct {
         const char *release;
         struct ue_settings settings;
@@ -239,7 +233,6 @@ static void packets_of_any_length_decrypt(void **state) {
 
 /* Random bits instead of packets, so that some contents fill chunks exactly. */
 static void contents_of_any_bit_length_decrypt(void **state) {
-    (void)state;
     struct ue_context x = vector_context();
     struct ue_encryption *encryption = encryption_of(key_text);
     struct ue_random random;
@@ -295,7 +288,6 @@ static void assert_form_decrypts(struct ue_encryption *encryption, struct ue_ran
 
 /* Every component that encrypts, alone, inside and outside of others. */
 static void every_form_decrypts(void **state) {
-    (void)state;
     static const enum ue_handler forms[] = {UE_HANDLER_AESGCM, UE_HANDLER_AESGCM_BYTES, UE_HANDLER_AES_ECB,
                                             UE_HANDLER_DTLS};
     static const enum ue_handler others[] = {UE_HANDLER_NONE, UE_HANDLER_OODLE, UE_HANDLER_RELIABILITY};
@@ -322,7 +314,6 @@ static void every_form_decrypts(void **state) {
 
 /* AES-ECB has no tag. */
 static void changed_bits_are_detected_in_every_form_with_a_tag(void **state) {
-    (void)state;
     static const enum ue_handler forms[] = {UE_HANDLER_AESGCM_BYTES, UE_HANDLER_DTLS};
     uint8_t key[UE_CIPHER_KEY_BYTES];
     struct ue_random random;
@@ -352,7 +343,6 @@ static void changed_bits_are_detected_in_every_form_with_a_tag(void **state) {
 }
 
 static void encrypting_twice_gives_different_bytes(void **state) {
-    (void)state;
     struct ue_context x = vector_context();
     struct ue_encryption *encryption = encryption_of(key_text);
     struct ue_random random;
@@ -376,7 +366,6 @@ static void encrypting_twice_gives_different_bytes(void **state) {
 }
 
 static void random_datagrams_never_decrypt(void **state) {
-    (void)state;
     struct ue_context x = vector_context();
     struct ue_encryption *encryption = encryption_of(key_text);
     struct rng rng = rng_seeded("random_datagrams_never_decrypt");

@@ -308,7 +308,6 @@ static void read_events(struct ue_conn *c, unsigned role) {
 }
 
 static void on_difference(void *user, const struct reference_model_difference *difference) {
-    (void)user;
     bool is_known = difference->type == REFERENCE_MODEL_DIFFERS_OPEN || /* see PEER_OPENS_TOO */
                     (difference->type == REFERENCE_MODEL_DIFFERS_HISTORY && capture.row->client_moves);
     if (!is_known) {
@@ -317,8 +316,6 @@ static void on_difference(void *user, const struct reference_model_difference *d
 }
 
 static bool on_nak(void *user, int64_t nacked_id) {
-    (void)user;
-    (void)nacked_id;
     return false; /* the endpoint has the same acks as the library */
 }
 
@@ -351,14 +348,10 @@ static struct reference_model *new_model(unsigned role) {
 }
 
 static bool knows_all(void *user) {
-    (void)user;
     return false;
 }
 
 static enum reference_model_number no_number(void *user, const struct ue_bunch *bunch, uint32_t ch_seq) {
-    (void)user;
-    (void)bunch;
-    (void)ch_seq;
     return REFERENCE_MODEL_NUMBER_UNKNOWN;
 }
 
@@ -480,7 +473,6 @@ static void assert_role(unsigned role) {
 }
 
 static void recordings_are_followed_in_both_roles(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         read_capture(&rows[i]);
         assert_role(CLIENT);

@@ -147,7 +147,6 @@ static void memory_stays_bounded_over_time(void **state) {
 }
 
 static void close_reasons_are_found_by_name(void **state) {
-    (void)state;
     for (size_t i = 0; i < UE_CLOSE_REASON_COUNT; i++) {
         const char *name = ue_close_reason_name((enum ue_close_reason)i);
         assert_int_equal(ue_close_reason_find(name, strlen(name)), i);

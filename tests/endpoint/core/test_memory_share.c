@@ -21,13 +21,11 @@
 static struct counting_allocator memory;
 
 static int set_up(void **state) {
-    (void)state;
     counting_allocator_init(&memory, REGION_BYTES);
     return 0;
 }
 
 static int tear_down(void **state) {
-    (void)state;
     return memory.used_bytes == 0 ? 0 : -1;
 }
 
@@ -86,7 +84,6 @@ static size_t random_size(struct rng *rng) {
 }
 
 static void random_use_preserves_every_byte(void **state) {
-    (void)state;
     struct rng rng = rng_seeded("random_use_preserves_every_byte");
     struct ue_share shares[2];
     static struct block_model blocks[BLOCKS];
@@ -119,7 +116,6 @@ static void random_use_preserves_every_byte(void **state) {
 
 /* What the allocator refuses changes nothing; its figure of what is in use is the share's. */
 static void an_allocator_may_fail(void **state) {
-    (void)state;
     struct ue_share share;
     ue_share_init(&share, &memory.allocator, UNLIMITED);
     uint8_t *block = ue_share_alloc(&share, 100);
@@ -138,7 +134,6 @@ static void an_allocator_may_fail(void **state) {
 /* A reserve is available whatever other owners allocate; beyond it, each group and its parent have limits of their
    own. */
 static void a_reserve_is_available_to_its_owner_only(void **state) {
-    (void)state;
     static const size_t capacity_bytes[] = {4096, 1024, 2048};
     struct ue_share_group all = {.limit_bytes = 4096};
     struct ue_share_group groups[2] = {{.parent = &all, .limit_bytes = 3072}, {.parent = &all, .limit_bytes = 3072}};
@@ -174,7 +169,6 @@ static void a_reserve_is_available_to_its_owner_only(void **state) {
 }
 
 static void a_limit_counts_block_headers(void **state) {
-    (void)state;
     struct ue_share share;
     ue_share_init(&share, &memory.allocator, 1024);
     assert_null(ue_share_alloc(&share, 1024)); /* with its header it exceeds the limit */
@@ -193,7 +187,6 @@ static void a_limit_counts_block_headers(void **state) {
 }
 
 static void impossible_sizes_return_null(void **state) {
-    (void)state;
     struct ue_share share;
     ue_share_init(&share, &memory.allocator, UNLIMITED);
     void *block = ue_share_alloc(&share, 8);
@@ -214,7 +207,6 @@ static void impossible_sizes_return_null(void **state) {
 }
 
 static void without_an_allocator_memory_is_from_malloc(void **state) {
-    (void)state;
     struct ue_share share;
     ue_share_init(&share, NULL, UNLIMITED);
     uint8_t *block = ue_share_alloc(&share, 1000);

@@ -18,7 +18,6 @@
 #define ALL_ONES {ONES, ONES, ONES, ONES, ONES, ONES, ONES, ONES}
 
 static void sequences_compare_across_the_wrap(void **state) {
-    (void)state;
     static const struct {
         uint16_t a, b;
         bool newer;
@@ -143,7 +142,6 @@ static void a_header_is_refreshed_while_its_history_words_suffice(void **state) 
 }
 
 static void delta_is_zero_for_old_or_impossible_packets(void **state) {
-    (void)state;
     static const struct {
         uint16_t seq, ack;
         uint32_t delta;
@@ -178,7 +176,6 @@ static void acks_continue_across_the_wrap_with_and_without_loss(void **state) {
 }
 
 static void half_the_sequences_may_be_in_flight(void **state) {
-    (void)state;
     struct ue_notify n = notify_init(UE_ACKS_PLAIN, 0, 7);
     static const struct {
         uint16_t seq, delta;
@@ -219,7 +216,6 @@ static void a_missing_sent_packet_record_is_counted(void **state) {
 
 /* After a record is dropped, its acks are sent again: the peer is assumed to know less than it does. */
 static void without_memory_sent_packet_records_are_dropped(void **state) {
-    (void)state;
     struct ue_notify n = notify_init(UE_ACKS_FLUSH, 20, 1);
     notify_share.limit_bytes = 0;
     for (uint16_t i = 1; i <= 3; i++) {
@@ -238,7 +234,6 @@ static void without_memory_sent_packet_records_are_dropped(void **state) {
 }
 
 static void a_refused_packet_is_reported_as_not_received(void **state) {
-    (void)state;
     struct ue_notify n = notify_init(UE_ACKS_FLUSH, 9, 100);
     for (uint16_t seq = 10; seq <= 12; seq++) {
         struct ue_packet header = notify_empty_packet(&n, seq);
@@ -250,7 +245,6 @@ static void a_refused_packet_is_reported_as_not_received(void **state) {
 }
 
 static void hostile_reset_headers_report_each_packet_once(void **state) {
-    (void)state;
     static const struct {
         uint16_t acked_history_seq;
         uint8_t words;
@@ -291,7 +285,6 @@ static void packets_lost_during_an_address_change_are_reported(void **state) {
 }
 
 static void packets_in_flight_without_an_answer_are_limited(void **state) {
-    (void)state;
     struct ue_notify n = notify_init(UE_ACKS_FLUSH, 499, 100);
     notify_send_many(&n, 257);
     check_sequences(&n, 499, 499, 499, 357, 99, 257);
@@ -303,7 +296,6 @@ static void packets_in_flight_without_an_answer_are_limited(void **state) {
 
 /* endpoint.md 28. */
 static void the_window_counts_the_next_packet(void **state) {
-    (void)state;
     struct ue_notify n = notify_init(UE_ACKS_FLUSH, 499, 100);
     assert_true(!ue_notify_window_full(&n, 255) && ue_notify_window_full(&n, 256));
     notify_send(&n);

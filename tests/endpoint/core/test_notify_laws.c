@@ -247,22 +247,18 @@ static void run(const char *name, enum ue_ack_generation first, enum ue_ack_gene
 }
 
 static void laws_hold_in_generation_a(void **state) {
-    (void)state;
     run("laws_hold_in_generation_a", UE_ACKS_PLAIN, UE_ACKS_PLAIN);
 }
 
 static void laws_hold_in_generation_b(void **state) {
-    (void)state;
     run("laws_hold_in_generation_b", UE_ACKS_FLUSH, UE_ACKS_FLUSH);
 }
 
 static void laws_hold_in_generation_c(void **state) {
-    (void)state;
     run("laws_hold_in_generation_c", UE_ACKS_RESET, UE_ACKS_RESET);
 }
 
 static void laws_hold_between_generations_a_and_b(void **state) {
-    (void)state;
     run("laws_hold_between_generations_a_and_b", UE_ACKS_PLAIN, UE_ACKS_FLUSH);
 }
 

@@ -24,7 +24,6 @@ static struct ue_notify overflowed_server(enum ue_ack_generation generation, str
 }
 
 static void an_overflow_in_generation_a_loses_acks(void **state) {
-    (void)state;
     struct ue_notify client;
     struct ue_notify server = overflowed_server(UE_ACKS_PLAIN, &client, 292);
     struct ue_packet header = notify_send(&server);
@@ -35,7 +34,6 @@ static void an_overflow_in_generation_a_loses_acks(void **state) {
 }
 
 static void an_overflow_in_generation_b_waits_for_the_flush(void **state) {
-    (void)state;
     struct ue_notify client;
     struct ue_notify server = overflowed_server(UE_ACKS_FLUSH, &client, 236);
     assert_true(ue_notify_is_waiting(&server) && server.flush_seq == 2000);
@@ -55,7 +53,6 @@ static void an_overflow_in_generation_b_waits_for_the_flush(void **state) {
 }
 
 static void an_overflow_in_generation_c_waits_for_the_reset(void **state) {
-    (void)state;
     struct ue_notify client;
     struct ue_notify server = overflowed_server(UE_ACKS_RESET, &client, 292);
     assert_true(ue_notify_is_waiting(&server) && server.in_seq == 1301 && server.in_ack_seq == 1255);
@@ -123,7 +120,6 @@ static struct ue_notify silent_server(enum ue_ack_generation generation, struct 
 }
 
 static void a_silent_server_flushes_after_300_packets(void **state) {
-    (void)state;
     struct ue_notify client;
     struct ue_notify server = silent_server(UE_ACKS_FLUSH, &client);
     struct ue_packet header = notify_send(&server);
@@ -138,7 +134,6 @@ static void a_silent_server_flushes_after_300_packets(void **state) {
 }
 
 static void a_silent_server_resets_after_300_packets(void **state) {
-    (void)state;
     struct ue_notify client;
     struct ue_notify server = silent_server(UE_ACKS_RESET, &client);
     struct ue_packet header = notify_send(&server);
@@ -150,7 +145,6 @@ static void a_silent_server_resets_after_300_packets(void **state) {
 
 /* A header written before the wait has no reset mark, so the server waits for the ack of the next packet. */
 static void a_pending_header_does_not_flush(void **state) {
-    (void)state;
     struct ue_notify server = notify_init(UE_ACKS_RESET, 99, 500);
     struct ue_packet pending = {0};
     notify_receive_empty(&server, 100);
@@ -167,7 +161,6 @@ static void a_pending_header_does_not_flush(void **state) {
 /* After a flush, the distance at which a packet causes the next wait is measured from the end of the flushed history:
    1255 + 256. */
 static void the_next_wait_is_measured_from_the_flushed_history(void **state) {
-    (void)state;
     for (uint16_t seq = 1511; seq <= 1512; seq++) {
         struct ue_notify client;
         struct ue_notify server = overflowed_server(UE_ACKS_RESET, &client, 292);
@@ -184,7 +177,6 @@ static void the_next_wait_is_measured_from_the_flushed_history(void **state) {
 
 /* Without a pending header the next packet is the flush, also after earlier packets. */
 static void without_a_pending_header_the_next_packet_flushes(void **state) {
-    (void)state;
     struct ue_notify server = notify_init(UE_ACKS_RESET, 99, 500);
     notify_receive_empty(&server, 100);
     notify_send(&server);
@@ -212,7 +204,6 @@ static void acks_that_the_peer_knows_cause_no_wait(void **state) {
 /* A packet after the flush that acknowledges all deliveries: the wait continues, but no ack needs space in the
    history. */
 static void a_wait_without_deliveries_accepts_later_acks(void **state) {
-    (void)state;
     struct ue_notify server = notify_init(UE_ACKS_FLUSH, 99, 500);
     notify_receive_empty(&server, 100);
     notify_send(&server);

@@ -22,7 +22,6 @@ static struct ue_random counting_seed(void) {
 
 /* Computed with Python's hashlib: sha512(bytes(range(64)) + n.to_bytes(8, "little")) for n = 0 and 1. */
 static void blocks_are_sha512_of_seed_and_number(void **state) {
-    (void)state;
     struct ue_random random = counting_seed();
     uint8_t bytes[2 * UE_RANDOM_BLOCK_BYTES];
     ue_random_fill(&random, bytes, sizeof bytes);
@@ -34,7 +33,6 @@ static void blocks_are_sha512_of_seed_and_number(void **state) {
 }
 
 static void a_missing_seed_equals_a_seed_of_zeros(void **state) {
-    (void)state;
     struct ue_random random;
     uint8_t bytes[8];
     ue_random_init(&random, NULL);
@@ -43,7 +41,6 @@ static void a_missing_seed_equals_a_seed_of_zeros(void **state) {
 }
 
 static void reads_of_any_length_continue_one_stream(void **state) {
-    (void)state;
     uint8_t whole[1000];
     uint8_t pieces[1000];
     struct ue_random a = counting_seed();
@@ -67,7 +64,6 @@ static uint32_t word_of(struct ue_random *random) {
 /* The expected result of ue_random_below: the first little-endian word of the stream that causes no bias, modulo the
    bound. */
 static void numbers_below_a_bound_are_unbiased(void **state) {
-    (void)state;
     static const uint32_t bounds[] = {1, 2, 3, 9, 255, 5000000, 0x80000000, 0x80000001, 0xc0000000, 0xffffffff};
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
         struct ue_random a = counting_seed();
@@ -87,7 +83,6 @@ static void numbers_below_a_bound_are_unbiased(void **state) {
 }
 
 static void every_number_below_the_bound_occurs_equally_often(void **state) {
-    (void)state;
     struct ue_random random = counting_seed();
     unsigned seen[255] = {0};
     for (size_t n = 0; n < 255 * 100; n++) {

@@ -20,7 +20,6 @@ static void assert_near(double value, double expected, double tolerance) {
 }
 
 static void a_budget_drains_to_two_ticks_of_credit(void **state) {
-    (void)state;
     static const int32_t after[] = {870, -1796, -4462, -5332, -5332};
     struct ue_send_budget b = {.net_speed = 10000};
     ue_send_budget_sent(&b, 414);
@@ -40,7 +39,6 @@ static int32_t allowance(int32_t net_speed, uint64_t elapsed_ns, uint64_t desire
 }
 
 static void the_allowance_of_a_tick_follows_net_speed_and_elapsed_time(void **state) {
-    (void)state;
     assert_int_equal(allowance(10000, HZ(30), 0), 2666);
     assert_int_equal(allowance(100000, HZ(60), 0), 13333);
     assert_int_equal(allowance(200000, HZ(30), 0), 53333);
@@ -51,7 +49,6 @@ static void the_allowance_of_a_tick_follows_net_speed_and_elapsed_time(void **st
 }
 
 static void queued_bits_saturate(void **state) {
-    (void)state;
     struct ue_send_budget b = {10000, INT32_MAX - 999}; /* 2^31 - 1000 */
     ue_send_budget_sent(&b, 1024);
     assert_int_equal(b.queued_bits, 2147483647);
@@ -64,7 +61,6 @@ static void queued_bits_saturate(void **state) {
 }
 
 static void readiness_counts_the_bits_in_the_send_buffer(void **state) {
-    (void)state;
     struct ue_send_budget b = {10000, -100};
     assert_true(ue_send_budget_is_ready(&b, 100, false));
     assert_false(ue_send_budget_is_ready(&b, 101, false));
@@ -76,7 +72,6 @@ static void readiness_counts_the_bits_in_the_send_buffer(void **state) {
 }
 
 static void net_speeds_are_clamped(void **state) {
-    (void)state;
     assert_int_equal(ue_net_speed_clamp(0, 15000), 1800);
     assert_int_equal(ue_net_speed_clamp(100, 15000), 1800);
     assert_int_equal(ue_net_speed_clamp(10000, 15000), 10000);
@@ -89,7 +84,6 @@ static void net_speeds_are_clamped(void **state) {
 }
 
 static void jitter_is_a_smoothed_average(void **state) {
-    (void)state;
     static const struct {
         uint16_t sent_ms;
         uint64_t received_ms;
@@ -107,7 +101,6 @@ static void jitter_is_a_smoothed_average(void **state) {
 
 /* endpoint.md 31: real clients send 1023 first, then the clock. */
 static void the_jitter_clock_is_not_sent_after_a_second(void **state) {
-    (void)state;
     struct ue_jitter_clock clock = {0};
     uint64_t now_ns = 5400 * UE_NS_PER_MS;
     assert_int_equal(ue_jitter_clock_read(&clock, now_ns), UE_JITTER_IGNORED);
@@ -118,7 +111,6 @@ static void the_jitter_clock_is_not_sent_after_a_second(void **state) {
 }
 
 static void a_reused_lag_slot_gives_no_sample(void **state) {
-    (void)state;
     struct ue_ping ping = {0};
     assert_false(ue_ping_feed(&ping, 1000, 1256, 0, NS_PER_SECOND, 0));
     assert_int_equal(ping.lag_count, 0);
@@ -127,7 +119,6 @@ static void a_reused_lag_slot_gives_no_sample(void **state) {
 }
 
 static void the_frame_time_is_subtracted_from_the_ping(void **state) {
-    (void)state;
     struct ue_ping ping = {0};
     assert_true(ue_ping_feed(&ping, 7, 7, 100 * UE_NS_PER_MS, 180 * UE_NS_PER_MS, 30));
     assert_true(ping.last_ns == 50 * UE_NS_PER_MS && ping.smoothed_ns == 50 * UE_NS_PER_MS);
@@ -137,7 +128,6 @@ static void the_frame_time_is_subtracted_from_the_ping(void **state) {
 }
 
 static void traffic_rates_are_computed_once_a_second(void **state) {
-    (void)state;
     struct ue_traffic traffic = {.second_begin_ns = 3 * NS_PER_SECOND};
     struct ue_ping ping = {0};
     ue_ping_feed(&ping, 1, 1, 0, 40 * UE_NS_PER_MS, 0);

@@ -51,7 +51,6 @@ static double seconds_of(const struct cookie_server *b, const struct ue_handshak
 /* Computed with Python's hashlib and hmac from the seed 00 01 02 ... 3f: each secret byte is the next four bytes of the
    stream modulo 255, the rotation takes four bytes between; the message is timestamp, length 15, "127.0.0.1:7777\0". */
 static void cookies_are_an_hmac_of_time_and_address(void **state) {
-    (void)state;
     struct cookie_server b;
     init_server(&b, "4.25", 0);
     struct ue_handshake h = create_cookie(&b, 5 * SECOND / 2);
@@ -74,7 +73,6 @@ static void cookies_are_an_hmac_of_time_and_address(void **state) {
 }
 
 static void a_cookie_is_valid_for_forty_seconds(void **state) {
-    (void)state;
     static const char *const releases[] = {"4.18", "4.22", "4.25", "5.5"};
     for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
         for (uint64_t created_at = 0; created_at < 40 * SECOND; created_at += 1000 * TICK) {
@@ -90,7 +88,6 @@ static void a_cookie_is_valid_for_forty_seconds(void **state) {
 }
 
 static void a_cookie_of_the_same_moment_is_valid_from_4_20_on(void **state) {
-    (void)state;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         struct cookie_server b;
         init_server(&b, ue_profile_at(row)->name, 1);
@@ -104,7 +101,6 @@ static void a_cookie_of_the_same_moment_is_valid_from_4_20_on(void **state) {
 }
 
 static void timestamps_that_are_no_time_are_refused(void **state) {
-    (void)state;
     static const double times[] = {NAN, INFINITY, -INFINITY, -1.0, 0.0, 1e300};
     struct cookie_server b;
     init_server(&b, "5.1", 1);
@@ -117,7 +113,6 @@ static void timestamps_that_are_no_time_are_refused(void **state) {
 }
 
 static void secrets_rotate_every_fifteen_to_twenty_seconds(void **state) {
-    (void)state;
     uint64_t earliest = UINT64_MAX;
     uint64_t latest = 0;
     for (unsigned seed = 0; seed < 200; seed++) {
@@ -140,7 +135,6 @@ static void secrets_rotate_every_fifteen_to_twenty_seconds(void **state) {
 }
 
 static void a_secret_is_valid_for_its_own_period_only(void **state) {
-    (void)state;
     struct cookie_server b;
     init_server(&b, "4.25", 7);
     struct ue_handshake early = create_cookie(&b, 2 * SECOND);
@@ -166,7 +160,6 @@ static void a_secret_is_valid_for_its_own_period_only(void **state) {
 }
 
 static void a_rotation_generates_a_new_secret(void **state) {
-    (void)state;
     struct cookie_server b;
     init_server(&b, "4.25", 7);
     struct ue_handshake first = create_cookie(&b, 19 * SECOND);
@@ -181,7 +174,6 @@ static void a_rotation_generates_a_new_secret(void **state) {
 }
 
 static void a_cookie_with_a_changed_bit_is_refused(void **state) {
-    (void)state;
     struct cookie_server b;
     init_server(&b, "4.25", 3);
     const struct ue_handshake created = create_cookie(&b, 5 * SECOND);
@@ -202,7 +194,6 @@ static void a_cookie_with_a_changed_bit_is_refused(void **state) {
 }
 
 static void a_cookie_is_valid_for_one_address_only(void **state) {
-    (void)state;
     static const char *const others[] = {"127.0.0.1:7778", "127.0.0.1:777", "127.0.0.1:77777", "", "[::1]:7777"};
     struct cookie_server b;
     init_server(&b, "5.4", 3);

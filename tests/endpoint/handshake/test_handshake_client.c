@@ -12,7 +12,6 @@
 #define RESEND (SECOND + 1) /* the first moment after a second */
 
 static void a_client_connects_in_every_generation(void **state) {
-    (void)state;
     static const struct ue_settings settings[] = {
         {0}, {.magic_bits = 32, .magic = 0x500c7696}, {.skip_bytes = 8, .magic_bits = 3, .magic = 255}};
     for (size_t i = 0; i < UE_PROFILE_COUNT * 3; i++) {
@@ -30,7 +29,6 @@ static void a_client_connects_in_every_generation(void **state) {
 
 /* The four messages, step by step (protocol.md 5.1). */
 static void each_handshake_message_has_the_expected_fields(void **state) {
-    (void)state;
     struct handshake_fixture s;
     handshake_fixture_init(&s, &(struct handshake_setup){.release = "5.4"});
     ue_client_handshake_start(&s.client, s.now_ns);
@@ -70,7 +68,6 @@ static enum ue_client_handshake_result receive_with_changed_bit(struct handshake
 
 /* Changes bits of ids, restart bit, version, type and sign of the timestamp (protocol.md 5.4). */
 static void replies_with_a_changed_field_are_ignored(void **state) {
-    (void)state;
     static const size_t bits[] = {0, 1, 2, 3, 4, 6, 15, 16, 24, 151};
     struct handshake_fixture s;
     handshake_fixture_init(&s, &(struct handshake_setup){.release = "5.5"});
@@ -97,7 +94,6 @@ static void replies_with_a_changed_field_are_ignored(void **state) {
 }
 
 static void the_highest_common_version_is_used_or_the_client_is_refused(void **state) {
-    (void)state;
     static const struct {
         struct ue_handshake_versions client;
         struct ue_handshake_versions server;
@@ -133,7 +129,6 @@ static void the_highest_common_version_is_used_or_the_client_is_refused(void **s
 
 /* The features field was added without a new version number: each side uses the form of the other. */
 static void the_features_field_follows_the_peer(void **state) {
-    (void)state;
     static const char *const releases[][2] = {{"5.1", "5.4"}, {"5.4", "5.1"}};
     for (size_t i = 0; i < 2; i++) {
         struct handshake_fixture s;
@@ -154,7 +149,6 @@ static void assert_begins_with(const struct handshake_datagram *d, const char *h
 /* Recorded handshakes of the engine, and what dpull/utcp sends (vectors/handshake.json). The client sends the same bits
    up to the random tail; the last row is a server without NetworkFeatures for a client that has it. */
 static void recorded_handshakes_connect_with_the_same_messages(void **state) {
-    (void)state;
     static const struct {
         const char *release;
         size_t same_bits;
@@ -200,7 +194,6 @@ static void recorded_handshakes_connect_with_the_same_messages(void **state) {
 }
 
 static void a_handshake_survives_the_loss_of_any_one_datagram(void **state) {
-    (void)state;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         bool has_ack = ue_profile_at(row)->handshake != UE_HANDSHAKE_A0;
         for (unsigned lost = 0; lost < (has_ack ? 4 : 2); lost++) {
@@ -217,7 +210,6 @@ static void a_handshake_survives_the_loss_of_any_one_datagram(void **state) {
 
 /* After fourteen resends, in fifteen seconds, the cookie may be too old. */
 static void the_client_sends_a_new_initial_after_fifteen_seconds(void **state) {
-    (void)state;
     static const char *const releases[] = {"4.18", "4.22", "4.25", "5.1", "5.8"};
     for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
         struct handshake_fixture s;
@@ -241,7 +233,6 @@ static void the_client_sends_a_new_initial_after_fifteen_seconds(void **state) {
 }
 
 static void a_second_challenge_gets_a_new_response(void **state) {
-    (void)state;
     struct handshake_fixture s;
     handshake_stop_after_challenge(&s, "4.25");
     struct handshake_datagram first = handshake_client_send(&s);

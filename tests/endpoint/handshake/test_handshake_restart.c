@@ -38,7 +38,6 @@ static void change_address(struct handshake_fixture *s, const char *address, uns
 }
 
 static void a_client_can_change_its_address_repeatedly(void **state) {
-    (void)state;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         struct handshake_fixture s;
         handshake_fixture_init(&s, &(struct handshake_setup){.release = ue_profile_at(row)->name});
@@ -61,7 +60,6 @@ static void a_client_can_change_its_address_repeatedly(void **state) {
 /* endpoint.md 5: restart requests at `first_ns`, unless 0, and at `second_ns`, both since the last handshake
    message; the last other packet came `silence_ns` before the second. */
 static void restart_requests_are_accepted_under_the_documented_conditions(void **state) {
-    (void)state;
     static const struct {
         const char *release;
         uint64_t first_ns;
@@ -112,7 +110,6 @@ static void restart_requests_are_accepted_under_the_documented_conditions(void *
 }
 
 static void a_client_without_a_cookie_does_not_restart(void **state) {
-    (void)state;
     struct handshake_fixture s;
     struct handshake_datagram request = handshake_datagram_parse("07");
     handshake_stop_after_challenge(&s, "4.25");

@@ -16,7 +16,6 @@
 /* The random tail has 8 to 16 bytes of 0 to 254, each length equally likely; without ids the message never has the 387
    bits of an older layout. */
 static void random_tails_are_never_mistaken_for_older_layouts(void **state) {
-    (void)state;
     static const struct {
         const char *release;
         uint8_t version;
@@ -58,7 +57,6 @@ static void random_tails_are_never_mistaken_for_older_layouts(void **state) {
 }
 
 static void versions_are_negotiated(void **state) {
-    (void)state;
     static const struct {
         struct ue_handshake_versions own;
         struct ue_handshake_versions client;
@@ -106,7 +104,6 @@ static void versions_are_negotiated(void **state) {
 }
 
 static void an_enforced_network_version_refuses_others(void **state) {
-    (void)state;
     for (unsigned enforced = 0; enforced < 2; enforced++) {
         struct listener_fixture fixture;
         listener_fixture_init(&fixture, "5.4", (struct ue_listener_config){.enforce_network_version = enforced != 0});
@@ -126,7 +123,6 @@ static void an_enforced_network_version_refuses_others(void **state) {
 }
 
 static void version_upgrades_are_limited(void **state) {
-    (void)state;
     struct listener_fixture fixture;
     listener_fixture_init(&fixture, "5.8", (struct ue_listener_config){0});
     struct handshake_datagram initial = listener_encode_message(
@@ -148,7 +144,6 @@ static void version_upgrades_are_limited(void **state) {
 }
 
 static void a_response_is_accepted_for_forty_seconds(void **state) {
-    (void)state;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         struct listener_fixture fixture;
         listener_fixture_init(&fixture, ue_profile_at(row)->name, (struct ue_listener_config){0});
@@ -163,7 +158,6 @@ static void a_response_is_accepted_for_forty_seconds(void **state) {
 }
 
 static void a_response_is_accepted_from_its_address_only(void **state) {
-    (void)state;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         struct listener_fixture fixture;
         listener_fixture_init(&fixture, ue_profile_at(row)->name, (struct ue_listener_config){0});
@@ -179,7 +173,6 @@ static void a_response_is_accepted_from_its_address_only(void **state) {
 }
 
 static void the_ack_can_be_encoded_again(void **state) {
-    (void)state;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         struct listener_fixture fixture;
         uint8_t again[UE_LISTENER_REPLY_BYTES];
@@ -207,7 +200,6 @@ static void the_ack_can_be_encoded_again(void **state) {
 }
 
 static void a_restart_is_accepted_with_the_original_cookie(void **state) {
-    (void)state;
     static const uint8_t original[UE_COOKIE_BYTES] = {0x11, 0x22, 0x33};
     static const char *const releases[] = {"4.22", "4.25", "5.1", "5.8"};
     for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
@@ -224,7 +216,6 @@ static void a_restart_is_accepted_with_the_original_cookie(void **state) {
 }
 
 static void packets_from_unknown_addresses_get_a_restart_request(void **state) {
-    (void)state;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         struct listener_fixture fixture;
         listener_fixture_init(&fixture, ue_profile_at(row)->name, (struct ue_listener_config){.min_version = row % 2});
@@ -257,7 +248,6 @@ static void packets_from_unknown_addresses_get_a_restart_request(void **state) {
 }
 
 static void a_response_with_another_session_id_is_refused(void **state) {
-    (void)state;
     static const uint8_t original[UE_COOKIE_BYTES] = {0x11};
     for (unsigned restarts = 0; restarts < 2; restarts++) {
         struct listener_fixture fixture;
@@ -275,7 +265,6 @@ static void a_response_with_another_session_id_is_refused(void **state) {
 }
 
 static void messages_that_no_client_sends_are_dropped(void **state) {
-    (void)state;
     static const struct {
         const char *release;
         const char *text;
@@ -305,7 +294,6 @@ static void messages_that_no_client_sends_are_dropped(void **state) {
 
 /* Versioned messages have separate fields for type, restart bit and timestamp, which may contradict each other. */
 static void contradictory_messages_are_dropped(void **state) {
-    (void)state;
     const uint64_t one = UINT64_C(0x3ff0000000000000), minus_one = UINT64_C(0xbff0000000000000);
     const struct ue_handshake rows[] = {
         {.type = UE_HANDSHAKE_INITIAL, .timestamp = one},
@@ -328,7 +316,6 @@ static void contradictory_messages_are_dropped(void **state) {
 }
 
 static void a_verified_magic_header_must_match(void **state) {
-    (void)state;
     for (unsigned verify = 0; verify < 2; verify++) {
         struct ue_settings settings = {.magic_bits = 4, .magic = 0xf7};
         struct listener_fixture fixture;
@@ -344,7 +331,6 @@ static void a_verified_magic_header_must_match(void **state) {
 }
 
 static void wrappers_longer_than_the_reply_buffer_get_no_reply(void **state) {
-    (void)state;
     struct listener_fixture fixture;
     uint8_t bytes[200 + 29] = {0};
     bytes[200] = 1;
@@ -358,7 +344,6 @@ static void wrappers_longer_than_the_reply_buffer_get_no_reply(void **state) {
 }
 
 static void a_listener_needs_a_profile_and_memory(void **state) {
-    (void)state;
     struct counting_allocator memory;
     counting_allocator_init(&memory, SIZE_MAX);
     assert_null(ue_listener_new(&memory.allocator, &(struct ue_listener_config){0}, 0));

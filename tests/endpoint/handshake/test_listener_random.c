@@ -34,7 +34,6 @@ static void make_noise(struct rng *rng, struct handshake_datagram *d) {
 /* A million datagrams from addresses that never proved themselves: cookies of other addresses, changed or unchanged,
    and random bytes. */
 static void hostile_datagrams_are_never_accepted(void **state) {
-    (void)state;
     static const uint8_t original[UE_COOKIE_BYTES] = {1};
     struct rng rng = rng_seeded("hostile_datagrams_are_never_accepted");
     struct guarded guarded = guarded_new(UE_HANDSHAKE_DATAGRAM_BYTES);
@@ -75,7 +74,6 @@ static void hostile_datagrams_are_never_accepted(void **state) {
 
 /* Random datagrams for a client that waits for the Ack: whatever it sends is a handshake message. */
 static void random_datagrams_do_not_break_the_client_handshake(void **state) {
-    (void)state;
     struct rng rng = rng_seeded("random_datagrams_do_not_break_the_client_handshake");
     struct guarded guarded = guarded_new(UE_HANDSHAKE_DATAGRAM_BYTES);
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {

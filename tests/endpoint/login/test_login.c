@@ -14,7 +14,6 @@
 /* ---- login ---- */
 
 static void a_client_joins_in_every_generation(void **state) {
-    (void)state;
     for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
         const struct ue_profile *profile = ue_profile_at(i);
         struct ue_conn_config config = login_conn_config(profile->name);
@@ -41,7 +40,6 @@ static void a_client_joins_in_every_generation(void **state) {
 }
 
 static void hello_is_due_at_once(void **state) {
-    (void)state;
     struct ue_conn_config config = login_conn_config("5.4");
     struct ue_bytes bytes;
     login_fixture_init(&config, &login_client_config, &login_server_config);
@@ -61,7 +59,6 @@ static void hello_is_due_at_once(void **state) {
    so its header does not yet acknowledge the packet with the Challenge; Netspeed 100000 is R6, in a later packet that
    acknowledges the one with Welcome. */
 static void replies_are_sent_before_the_request_is_acknowledged(void **state) {
-    (void)state;
     struct ue_conn_config config = login_conn_config("4.26");
     login_fixture_init(&config, &login_client_config, &login_server_config);
     login_tick(10);
@@ -86,7 +83,6 @@ static void replies_are_sent_before_the_request_is_acknowledged(void **state) {
 }
 
 static void a_client_joins_after_its_load_time(void **state) {
-    (void)state;
     struct ue_conn_config config = login_conn_config("5.4");
     struct ue_login_config slow = login_client_config;
     slow.load_ns = 30 * TICK_NS;
@@ -103,7 +99,6 @@ static void a_client_joins_after_its_load_time(void **state) {
 }
 
 static void player_names_outside_ascii_arrive(void **state) {
-    (void)state;
     static const char name[] = "Zo\xc3\xab \xe6\x9d\xb1 \xf0\x9f\x99\x82";
     struct ue_conn_config config = login_conn_config("5.1");
     struct ue_login_config wide = login_client_config;
@@ -121,7 +116,6 @@ static void player_names_outside_ascii_arrive(void **state) {
 /* Messages configured as a whole, for example from a capture, are sent as they are, whatever the other members
    contain. */
 static void configured_messages_are_sent_unchanged(void **state) {
-    (void)state;
     uint8_t units[4][64];
     struct ue_conn_config config = login_conn_config("5.1");
     struct ue_login_config configured = login_client_config;
@@ -148,7 +142,6 @@ static void configured_messages_are_sent_unchanged(void **state) {
 }
 
 static void a_client_without_a_name_joins_with_empty_texts(void **state) {
-    (void)state;
     struct ue_conn_config config = login_conn_config("5.1");
     struct ue_login_config without_name = {.unique_id = ""};
     login_fixture_init(&config, &without_name, &(struct ue_login_config){0});
@@ -162,7 +155,6 @@ static void a_client_without_a_name_joins_with_empty_texts(void **state) {
 }
 
 static void a_program_may_accept_or_refuse_a_login(void **state) {
-    (void)state;
     struct ue_conn_config config = login_conn_config("5.4");
     struct ue_login_config deciding = login_server_config;
     deciding.decides = true;
@@ -196,7 +188,6 @@ static void a_program_may_accept_or_refuse_a_login(void **state) {
 }
 
 static void texts_too_long_for_a_message_are_refused(void **state) {
-    (void)state;
     static char longest[UE_LOGIN_TEXT_BYTES + 1];
     struct ue_conn_config config = login_conn_config("5.4");
     login_fixture_init(&config, NULL, NULL);
@@ -210,7 +201,6 @@ static void texts_too_long_for_a_message_are_refused(void **state) {
 
 /* The form of BeaconAssignGUID is not known in 5.8; a game, and an older beacon, are. */
 static void beacons_of_an_unknown_form_are_refused(void **state) {
-    (void)state;
     const struct ue_login_config login = {.beacon_type = "PartyBeaconClient"};
     struct ue_server_config server = {.conn = login_conn_config("5.8"), .login = login};
     server.conn.role = UE_ROLE_SERVER;
@@ -233,7 +223,6 @@ static void beacons_of_an_unknown_form_are_refused(void **state) {
 /* ---- versions and keys ---- */
 
 static void other_versions_and_features_are_refused(void **state) {
-    (void)state;
     struct ue_conn_config config = login_conn_config("5.4");
     for (int by_features = 0; by_features < 2; by_features++) {
         login_fixture_init(&config, &login_client_config, &login_server_config);
@@ -261,7 +250,6 @@ static struct ue_conn_config encrypted_config(void) {
 }
 
 static void an_encryption_token_enables_encryption(void **state) {
-    (void)state;
     struct ue_conn_config config = encrypted_config();
     struct ue_login_config with_token = login_client_config;
     with_token.encryption_token = "key-1";
@@ -285,7 +273,6 @@ static void an_encryption_token_enables_encryption(void **state) {
 }
 
 static void login_fails_without_the_required_token_or_key(void **state) {
-    (void)state;
     static const struct {
         const char *said;
         const char *expected;
@@ -311,7 +298,6 @@ static void login_fails_without_the_required_token_or_key(void **state) {
 /* ---- beacons ---- */
 
 static void beacon_clients_join_with_and_without_login(void **state) {
-    (void)state;
     for (int login = 0; login < 2; login++) {
         struct ue_conn_config config = login_conn_config("5.1");
         struct ue_login_config host = login_server_config;

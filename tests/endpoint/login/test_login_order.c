@@ -30,7 +30,6 @@ static size_t count_control_events(const struct login_side *side) {
 }
 
 static void messages_out_of_order_or_malformed_close_the_connection(void **state) {
-    (void)state;
     static const struct {
         struct {
             const char *bytes;
@@ -87,7 +86,6 @@ static void log_in(void) {
 
 /* {server's maximum, Netspeed of the client, result}; 0: the default maximum (endpoint.md 30). */
 static void net_speeds_are_clamped(void **state) {
-    (void)state;
     static const int32_t cases[][3] = {{15000, 0, 1800},       {15000, 100, 1800}, {15000, 10000, 10000},
                                        {15000, 200000, 15000}, {15000, -5, 1800},  {0, 200000, 100000}};
     struct ue_conn_config config = login_conn_config("4.26");
@@ -112,7 +110,6 @@ static void send_close_reason(const char *text) {
 }
 
 static void only_the_first_valid_close_reason_is_kept(void **state) {
-    (void)state;
     static char names[127 * 2 + 2];
     struct ue_conn_config config = login_conn_config("4.26");
     login_fixture_init(&config, NULL, &login_server_config);
@@ -141,7 +138,6 @@ static void only_the_first_valid_close_reason_is_kept(void **state) {
 }
 
 static void a_close_sends_its_reason(void **state) {
-    (void)state;
     struct ue_conn_config config = login_conn_config("5.4");
     login_fixture_init(&config, &login_client_config, &login_server_config);
     login_tick(10);
@@ -155,7 +151,6 @@ static void a_close_sends_its_reason(void **state) {
 /* ---- hostile servers ---- */
 
 static void clients_answer_repeated_messages_once(void **state) {
-    (void)state;
     struct ue_conn_config config = login_conn_config("4.26");
     login_fixture_init(&config, &login_client_config, NULL);
     login_tick(2);
@@ -177,7 +172,6 @@ static void clients_answer_repeated_messages_once(void **state) {
 
 /* A client ignores what only the host of the other driver sends, and answers its own (endpoint.md 6.7). */
 static void clients_ignore_messages_of_the_other_driver(void **state) {
-    (void)state;
     const struct ue_message welcome = {.type = UE_MESSAGE_WELCOME, .param_count = 3};
     const struct ue_message beacon_welcome = {.type = UE_MESSAGE_BEACON_WELCOME};
     struct ue_message guid = {.type = UE_MESSAGE_BEACON_ASSIGN_GUID, .param_count = 1};
@@ -210,7 +204,6 @@ static void clients_ignore_messages_of_the_other_driver(void **state) {
 }
 
 static void an_encryption_ack_without_a_key_closes_the_connection(void **state) {
-    (void)state;
     struct ue_conn_config config = login_conn_config("4.26");
     login_fixture_init(&config, &login_client_config, NULL);
     login_tick(2);
@@ -222,7 +215,6 @@ static void an_encryption_ack_without_a_key_closes_the_connection(void **state) 
 
 /* Random messages and random bytes on channel 0 close at most their connection. */
 static void random_messages_crash_neither_side(void **state) {
-    (void)state;
     struct rng rng = rng_seeded("login noise");
     for (uint64_t round = rng_rounds(300); round > 0; round--) {
         enum ue_role from = rng_chance(&rng, 50) ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
@@ -245,7 +237,6 @@ static void random_messages_crash_neither_side(void **state) {
 /* ---- messages of the game ---- */
 
 static void registered_messages_reach_the_game(void **state) {
-    (void)state;
     struct ue_conn_config config = login_conn_config("4.26");
     struct ue_login_config with_game_messages = login_server_config;
     with_game_messages.game_messages[UE_MESSAGE_DEBUG_TEXT / 64] |= UINT64_C(1) << UE_MESSAGE_DEBUG_TEXT % 64;
@@ -265,7 +256,6 @@ static void registered_messages_reach_the_game(void **state) {
 }
 
 static void beacon_servers_answer_messages_out_of_order_with_failure(void **state) {
-    (void)state;
     struct ue_conn_config config = login_conn_config("4.26");
     config.driver = UE_DRIVER_BEACON;
     for (int has_joined = 0; has_joined < 2; has_joined++) {

@@ -16,7 +16,6 @@ static struct ue_text text_of(const void *units, size_t count, bool wide) {
 }
 
 static void engine_texts_convert_to_utf8(void **state) {
-    (void)state;
     static const struct {
         const char *units;
         size_t count;
@@ -43,7 +42,6 @@ static void engine_texts_convert_to_utf8(void **state) {
 
 /* A text of four UTF-8 bytes needs five; a character that does not fit is omitted. */
 static void texts_are_truncated_at_whole_characters(void **state) {
-    (void)state;
     static const char *const expected[] = {"",
                                            "a",
                                            "a",
@@ -65,7 +63,6 @@ static void texts_are_truncated_at_whole_characters(void **state) {
 }
 
 static void utf8_converts_to_engine_texts(void **state) {
-    (void)state;
     static const struct {
         const char *utf8;
         bool wide;
@@ -96,7 +93,6 @@ static void utf8_converts_to_engine_texts(void **state) {
 }
 
 static void unique_ids_convert_to_text_or_digits(void **state) {
-    (void)state;
     static const uint8_t bytes[] = {0x0a, 0xf3, 0x91};
     static const struct {
         uint8_t flags;

@@ -113,12 +113,10 @@ static void record_call(enum ue_role role, const struct ue_context *x, const str
 }
 
 static void on_client_call(void *user, const struct ue_received_call *call) {
-    (void)user;
     record_call(UE_ROLE_CLIENT, &replication_fixture.received_actors.incoming, call);
 }
 
 static void on_server_call(void *user, const struct ue_received_call *call) {
-    (void)user;
     record_call(UE_ROLE_SERVER, &replication_fixture.map.context, call);
 }
 

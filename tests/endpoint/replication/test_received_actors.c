@@ -12,7 +12,6 @@
 
 /* The messages of a run with every kind of content, of which one bit is changed, or which are cut. */
 static void changed_messages_crash_nothing(void **state) {
-    (void)state;
     struct rng rng = rng_seeded("received actors noise");
     for (uint64_t round = rng_rounds(300); round > 0; round--) {
         replication_fixture_init(ue_profile_at(round % UE_PROFILE_COUNT));
@@ -44,7 +43,6 @@ static void changed_messages_crash_nothing(void **state) {
 }
 
 static void random_messages_crash_nothing(void **state) {
-    (void)state;
     struct rng rng = rng_seeded("received actors random");
     replication_fixture_init(ue_profile_find("5.5"));
     replication_fixture.is_hostile = true;

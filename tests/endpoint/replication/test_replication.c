@@ -25,7 +25,6 @@ static const struct ue_replication_counters *counters(void) {
 /* ---- objects ---- */
 
 static void objects_check_handles_types_and_lengths(void **state) {
-    (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
     static uint8_t text[UE_VALUE_BITS_MAX / 8];
     struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_MIXED);
@@ -48,7 +47,6 @@ static void objects_check_handles_types_and_lengths(void **state) {
 
 /* The first bunch has only what differs from the defaults, and spawns the actor. */
 static void unchanged_values_are_not_sent_again(void **state) {
-    (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
     struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
     replication_set_value(actor.object, 1, 11);
@@ -73,7 +71,6 @@ static void unchanged_values_are_not_sent_again(void **state) {
 /* The rule of naks: the update of 1 and 2 is lost. The next one carries 1 and 7; after the nak, 1 and 2 are sent again
    with their current values. */
 static void lost_values_are_retransmitted_with_the_next_change(void **state) {
-    (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
     struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
     add(&actor);
@@ -99,7 +96,6 @@ static void lost_values_are_retransmitted_with_the_next_change(void **state) {
 
 /* What is sent between the open and its acknowledgement is sent again afterwards. */
 static void updates_sent_before_the_open_is_acknowledged_are_retransmitted(void **state) {
-    (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
     struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
     replication_set_value(actor.object, 1, 1);
@@ -118,7 +114,6 @@ static void updates_sent_before_the_open_is_acknowledged_are_retransmitted(void 
 }
 
 static void an_update_without_memory_is_sent_later(void **state) {
-    (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
     struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
     struct ue_replica *replica = add(&actor);
@@ -147,7 +142,6 @@ static void an_update_without_memory_is_sent_later(void **state) {
 /* 40 strings of 4096 bits make more than eight fragments: the update is reliable, and the next one waits until all are
    acknowledged. */
 static void large_updates_pause_replication_until_acknowledged(void **state) {
-    (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
     struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_TEXTS);
     static uint8_t letters[400];
@@ -173,7 +167,6 @@ static void large_updates_pause_replication_until_acknowledged(void **state) {
 }
 
 static void an_exhausted_budget_ends_the_update_round(void **state) {
-    (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
     struct ue_replicated_actor first = replication_new_actor(ACTOR, GUID_TEXTS);
     struct ue_replicated_actor second = replication_new_actor(ACTOR + 2, GUID_BYTES);
@@ -204,7 +197,6 @@ static void an_exhausted_budget_ends_the_update_round(void **state) {
 
 /* Names are exported until the peer acknowledged them, in every generation. */
 static void objects_are_exported_until_the_export_is_acknowledged(void **state) {
-    (void)state;
     for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
         replication_fixture_init(ue_profile_at(i));
         struct ue_replicated_actor actors[4]; /* two before the ack, one while it is on its way, one after it */
@@ -236,7 +228,6 @@ static void objects_are_exported_until_the_export_is_acknowledged(void **state) 
 /* Of an object that each tick's message names, though ticks are shorter than the round trip, the first ack ends the
    exports. */
 static void newer_exports_do_not_hide_the_ack_of_an_earlier_one(void **state) {
-    (void)state;
     enum { TICKS_PER_TRIP = 4, ACTORS = 16 };
     const struct sim_link_config slow = {.delay_ns = TICKS_PER_TRIP / 2 * UINT64_C(33333333)};
     replication_fixture_init(ue_profile_at(UE_PROFILE_COUNT - 1));
@@ -261,7 +252,6 @@ static void newer_exports_do_not_hide_the_ack_of_an_earlier_one(void **state) {
 }
 
 static void references_in_properties_are_exported(void **state) {
-    (void)state;
     replication_fixture_init(ue_profile_find("5.5"));
     struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_MIXED);
     add(&actor);
@@ -286,7 +276,6 @@ static void references_in_properties_are_exported(void **state) {
 /* ---- sub-objects ---- */
 
 static void sub_objects_are_created_changed_and_deleted(void **state) {
-    (void)state;
     static const char *const generations[] = {"4.13", "4.22", "5.1", "5.8"};
     for (size_t i = 0; i < sizeof generations / sizeof *generations; i++) {
         replication_fixture_init(ue_profile_find(generations[i]));
@@ -325,7 +314,6 @@ static void sub_objects_are_created_changed_and_deleted(void **state) {
 /* The reliable bunch that creates a part is lost, the unreliable update after it arrives, and the retransmission
    overwrites its value: after the acknowledgement the value is sent again. */
 static void a_retransmission_does_not_leave_an_older_value(void **state) {
-    (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
     struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
     struct ue_replicated_object *part = replication_new_part(PART, GUID_PART_CLASS);
@@ -346,7 +334,6 @@ static void a_retransmission_does_not_leave_an_older_value(void **state) {
 /* ---- ends ---- */
 
 static void removed_replicas_are_freed_when_the_close_is_acknowledged(void **state) {
-    (void)state;
     for (enum ue_channel_close reason = UE_CHANNEL_DESTROYED; reason <= UE_CHANNEL_MIGRATED; reason++) {
         replication_fixture_init(ue_profile_find("5.4"));
         struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
@@ -373,7 +360,6 @@ static void removed_replicas_are_freed_when_the_close_is_acknowledged(void **sta
 
 /* A dormant actor has no channel, keeps its values at the client, and sends only what changed when it wakes. */
 static void dormant_actors_wake_with_their_changes(void **state) {
-    (void)state;
     static const char *const generations[] = {"4.18", "5.5"};
     for (size_t i = 0; i < sizeof generations / sizeof *generations; i++) {
         replication_fixture_init(ue_profile_find(generations[i]));
@@ -410,7 +396,6 @@ static void dormant_actors_wake_with_their_changes(void **state) {
 
 /* The channel opens without properties, and is not acknowledged yet when one changes: the client drops the update. */
 static void changes_before_the_ack_of_a_wake_arrive(void **state) {
-    (void)state;
     replication_fixture_init(ue_profile_find("5.5"));
     struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
     struct ue_replica *replica = add(&actor);
@@ -427,7 +412,6 @@ static void changes_before_the_ack_of_a_wake_arrive(void **state) {
 }
 
 static void actors_of_the_map_are_destroyed_without_a_channel(void **state) {
-    (void)state;
     replication_fixture_init(ue_profile_find("5.5"));
     struct ue_replicated_actor lamp = replication_new_actor(GUID_LAMP, 0);
     assert_int_equal(
@@ -440,7 +424,6 @@ static void actors_of_the_map_are_destroyed_without_a_channel(void **state) {
 }
 
 static void clients_cannot_add_replicas(void **state) {
-    (void)state;
     struct ue_replicator client_replicator;
     replication_fixture_init(ue_profile_find("5.4"));
     struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
@@ -455,7 +438,6 @@ static void clients_cannot_add_replicas(void **state) {
 /* ---- calls ---- */
 
 static void calls_arrive_at_actors_and_sub_objects(void **state) {
-    (void)state;
     static const char *const generations[] = {"4.13", "4.22", "5.1", "5.8"};
     for (size_t i = 0; i < sizeof generations / sizeof *generations; i++) {
         replication_fixture_init(ue_profile_find(generations[i]));
@@ -495,7 +477,6 @@ static void calls_arrive_at_actors_and_sub_objects(void **state) {
 
 /* Two calls per function and update; they are sent with the next update, with or without properties. */
 static void unreliable_multicasts_are_held_until_the_next_update(void **state) {
-    (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
     struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
     struct ue_replica *replica = add(&actor);
@@ -520,7 +501,6 @@ static void unreliable_multicasts_are_held_until_the_next_update(void **state) {
 }
 
 static void unreliable_calls_without_budget_are_dropped(void **state) {
-    (void)state;
     replication_fixture_init(ue_profile_find("5.4"));
     struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
     struct ue_replica *replica = add(&actor);
@@ -535,7 +515,6 @@ static void unreliable_calls_without_budget_are_dropped(void **state) {
 /* endpoint.md 22: with 255 unacknowledged reliable bunches (buffer 256) an unreliable call is dropped and a reliable
    one closes the connection; endpoint.md 37: property updates pause. */
 static void a_reliable_call_on_a_full_channel_closes_the_connection(void **state) {
-    (void)state;
     replication_fixture_init(ue_profile_find("4.26"));
     struct ue_replicated_actor actor = replication_new_actor(ACTOR, GUID_BYTES);
     struct ue_replica *replica = add(&actor);

@@ -31,7 +31,6 @@ static void send(struct ue_sent *sent, const char *changed, int64_t packet_id, i
 }
 
 static void a_lost_list_is_merged_into_the_next_one(void **state) {
-    (void)state;
     struct ue_sent sent = {0};
     send(&sent, "12", 10, 9, "12");
     send(&sent, "3", 11, 9, "3");
@@ -52,7 +51,6 @@ static void a_lost_list_is_merged_into_the_next_one(void **state) {
 
 /* 31 lists of one handle each, none acknowledged; the 32nd carries all 32 handles. */
 static void a_full_ring_is_merged_into_one_list(void **state) {
-    (void)state;
     struct ue_sent sent = {0};
     for (uint32_t handle = 1; handle <= 31; handle++) {
         assert_true(ue_sent_begin(&sent, ue_handle_bit(handle), 99) == ue_handle_bit(handle));
@@ -65,7 +63,6 @@ static void a_full_ring_is_merged_into_one_list(void **state) {
 
 /* Packets 10 to 12 carry one list: it has arrived when the last of them has, and is lost once if any of them is. */
 static void a_list_in_several_packets_is_acknowledged_or_lost_as_a_whole(void **state) {
-    (void)state;
     struct ue_sent sent = {0};
     ue_sent_begin(&sent, handles("1"), 9);
     ue_sent_end(&sent, (struct ue_packet_range){10, 12});
@@ -82,7 +79,6 @@ static void a_list_in_several_packets_is_acknowledged_or_lost_as_a_whole(void **
 }
 
 static void a_list_without_packets_counts_as_lost(void **state) {
-    (void)state;
     struct ue_sent sent = {0};
     ue_sent_begin(&sent, handles("4"), 9);
     ue_sent_fail(&sent);
@@ -97,7 +93,6 @@ static void a_list_without_packets_counts_as_lost(void **state) {
 /* Lists 0 to 63 hold one bit each, list 64 bit 0 again: list 1 then stands for lists 0 and 1, and from list 2 on only
    bit 1 is missing. */
 static void the_two_oldest_changes_are_merged(void **state) {
-    (void)state;
     struct ue_changes changes = {0};
     uint64_t seen[] = {0, 1, 2, 65};
     static const uint64_t expected[] = {UINT64_MAX, UINT64_MAX, UINT64_MAX - 2, 0};
@@ -113,7 +108,6 @@ static void the_two_oldest_changes_are_merged(void **state) {
 
 /* Readers at any distance see every change that was added after their last read. */
 static void a_reader_at_any_distance_sees_every_change(void **state) {
-    (void)state;
     struct rng rng = rng_seeded("changes");
     struct ue_changes changes = {0};
     uint64_t seen[4] = {0};
@@ -134,7 +128,6 @@ static void a_reader_at_any_distance_sees_every_change(void **state) {
 /* Packets are acknowledged or lost in order. A handle leaves all lists only after the arrival of a packet that was sent
    after its last change. */
 static void a_handle_leaves_the_lists_only_when_its_change_arrived(void **state) {
-    (void)state;
     struct rng rng = rng_seeded("sent lists");
     static uint64_t packets[100000];
     struct ue_sent sent = {0};

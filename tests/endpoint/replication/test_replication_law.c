@@ -148,7 +148,6 @@ static struct sim_link_config random_link(struct rng *rng, const struct ue_profi
    change every copy becomes equal within 20 s, although losses continue. (Large unreliable bunches need all their
    fragments in order. Without an order cache, reordering may prevent that for long, as in the engine.) */
 static void the_last_values_arrive_on_bad_links(void **state) {
-    (void)state;
     static const uint64_t archetypes[] = {GUID_BYTES, GUID_TEXTS, GUID_MIXED, GUID_BYTES};
     struct run run = {.rng = rng_seeded("replication")};
     for (uint64_t round = rng_rounds(22); round > 0; round--) {

@@ -38,7 +38,6 @@ static uint32_t run_frame(uint64_t at_ms, uint32_t packets) {
 }
 
 static void without_severities_every_packet_is_allowed(void **state) {
-    (void)state;
     init_ddos((struct ue_ddos_config){0}, 0, &no_limits);
     assert_int_equal(run_frame(0, 100000), 100000);
     assert_true(ue_ddos_allow_connected(&ddos, BEGIN));
@@ -47,7 +46,6 @@ static void without_severities_every_packet_is_allowed(void **state) {
 }
 
 static void configurations_beyond_the_limits_are_refused(void **state) {
-    (void)state;
     struct ue_ddos_config config = {.severity_count = UE_DDOS_STATES_MAX + 1};
     assert_int_equal(ue_ddos_init(&ddos, &config), UE_E_RANGE);
     config = (struct ue_ddos_config){.severity_count = 1, .severities = {{.cool_off_s = UE_DDOS_COOL_OFF_MAX_S + 1}}};
@@ -58,7 +56,6 @@ static void configurations_beyond_the_limits_are_refused(void **state) {
 
 /* The third packet of a second reaches the quota of 3; the state that starts then allows 2 packets per frame. */
 static void a_reached_quota_escalates_and_the_new_limit_applies_at_once(void **state) {
-    (void)state;
     struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 3;
     severities[1].limit_packets = 2;
@@ -75,7 +72,6 @@ static void a_reached_quota_escalates_and_the_new_limit_applies_at_once(void **s
 }
 
 static void the_last_state_does_not_escalate(void **state) {
-    (void)state;
     struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 1;
     severities[1].quota_packets = 1;
@@ -92,7 +88,6 @@ static void the_last_state_does_not_escalate(void **state) {
 }
 
 static void a_quota_of_zero_escalates_at_once(void **state) {
-    (void)state;
     for (int by_time = 0; by_time < 2; by_time++) {
         struct ue_ddos_severity severities[] = {no_limits, no_limits};
         severities[0].quota_packets = by_time ? -1 : 0;
@@ -104,7 +99,6 @@ static void a_quota_of_zero_escalates_at_once(void **state) {
 }
 
 static void quotas_count_per_second(void **state) {
-    (void)state;
     struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 3;
     init_ddos((struct ue_ddos_config){0}, 2, severities);
@@ -118,7 +112,6 @@ static void quotas_count_per_second(void **state) {
 }
 
 static void a_limit_of_zero_drops_every_unknown_packet(void **state) {
-    (void)state;
     struct ue_ddos_severity severities[] = {no_limits};
     severities[0].limit_packets = 0;
     init_ddos((struct ue_ddos_config){0}, 1, severities);
@@ -127,7 +120,6 @@ static void a_limit_of_zero_drops_every_unknown_packet(void **state) {
 }
 
 static void packets_of_disconnected_addresses_have_their_own_quota(void **state) {
-    (void)state;
     struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 2;
     severities[0].quota_left = 3;
@@ -142,7 +134,6 @@ static void packets_of_disconnected_addresses_have_their_own_quota(void **state)
 }
 
 static void bad_packets_count_at_the_end_of_the_frame(void **state) {
-    (void)state;
     struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_bad = 2;
     init_ddos((struct ue_ddos_config){0}, 2, severities);
@@ -161,7 +152,6 @@ static void bad_packets_count_at_the_end_of_the_frame(void **state) {
 /* At 5 ms the frame reaches its quota of 5 ms; at 8 ms the limit of the new state, which applies to unknown addresses
    only; at 20 ms connections must wait, too. */
 static void receive_time_counts_against_quota_and_limits(void **state) {
-    (void)state;
     struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_time_ms = 5;
     severities[1].limit_time_ms = 8;
@@ -183,7 +173,6 @@ static void receive_time_counts_against_quota_and_limits(void **state) {
 
 /* The cool-off time of 2 s starts when the condition last held: 3 packets within one second. */
 static void the_state_is_left_after_its_cool_off_time(void **state) {
-    (void)state;
     struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 3;
     severities[1].cool_off_s = 2;
@@ -202,7 +191,6 @@ static void the_state_is_left_after_its_cool_off_time(void **state) {
 /* If a frame ends the cool-off while the quota of its own second is reached, the state escalates again: quotas count
    from the start of the second. */
 static void a_continuous_flood_keeps_the_state(void **state) {
-    (void)state;
     struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 30;
     severities[1].limit_packets = 1;
@@ -234,7 +222,6 @@ static void escalate_twice(uint32_t cool_off_1, uint32_t cool_off_2) {
 /* State 1 needs 10 packets per second within 5 s: the first second had 20 and ended at 1000, so state 1 lasts to
    6000. */
 static void the_history_decides_how_far_the_state_falls(void **state) {
-    (void)state;
     escalate_twice(5, 2);
     run_frame(2200, 0);
     assert_int_equal(ddos.state, 2);
@@ -248,7 +235,6 @@ static void the_history_decides_how_far_the_state_falls(void **state) {
 
 /* State 1 looks 1 s back: the third second was quiet, so both states are left at once. */
 static void a_quiet_history_resets_several_states_at_once(void **state) {
-    (void)state;
     escalate_twice(1, 3);
     run_frame(3200, 0);
     assert_int_equal(ddos.state, 2);
@@ -258,7 +244,6 @@ static void a_quiet_history_resets_several_states_at_once(void **state) {
 
 /* State 1 looks exactly 2 s back, to the first second, which ended at 1000. */
 static void the_oldest_second_within_the_cool_off_time_counts(void **state) {
-    (void)state;
     escalate_twice(2, 1);
     run_frame(2100, 0);
     assert_int_equal(ddos.state, 1);
@@ -269,7 +254,6 @@ static void the_oldest_second_within_the_cool_off_time_counts(void **state) {
 }
 
 static void a_long_pause_clears_the_history(void **state) {
-    (void)state;
     escalate_twice(120, 120);
     run_frame(UINT64_C(4000000), 0); /* more seconds than the history holds */
     assert_int_equal(ddos.state, 0);
@@ -280,7 +264,6 @@ static void a_long_pause_clears_the_history(void **state) {
 
 /* Expected frame time 100 ms, quota 8: a frame of 200 ms has quota 16, one of 50 ms 4, one of 10 ms not 0.8 but 2. */
 static void quotas_scale_with_the_frame_time(void **state) {
-    (void)state;
     struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 8;
     static const struct {
@@ -302,7 +285,6 @@ static void quotas_scale_with_the_frame_time(void **state) {
 /* Frames of 600 ms are hitches, longer than 500 ms: the first still scales the quota of 8 to 48; from the second in a
    row on it is 8. */
 static void consecutive_hitches_do_not_scale_quotas(void **state) {
-    (void)state;
     struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 8;
     init_ddos((struct ue_ddos_config){.frame_ns = 100 * MS, .hitch_ns = 500 * MS, .hitch_tolerance = 2}, 2, severities);
@@ -322,7 +304,6 @@ static void consecutive_hitches_do_not_scale_quotas(void **state) {
 }
 
 static void log_lines_are_limited_in_an_escalated_state(void **state) {
-    (void)state;
     struct ue_ddos_severity severities[] = {no_limits, no_limits};
     severities[0].quota_packets = 1;
     init_ddos((struct ue_ddos_config){.log_lines_per_frame = 2}, 2, severities);

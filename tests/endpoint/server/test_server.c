@@ -13,7 +13,6 @@
 /* ---- clients ---- */
 
 static void many_clients_join_and_leave(void **state) {
-    (void)state;
     static const char *const releases[] = {"4.22", "4.26", "5.1", "5.4", "5.8"};
     for (size_t r = 0; r < sizeof releases / sizeof *releases; r++) {
         struct ue_server_config c = server_config(releases[r]);
@@ -47,7 +46,6 @@ static void many_clients_join_and_leave(void **state) {
 }
 
 static void connections_have_different_random_seeds(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     server_fixture_init(&c);
     player_connect(0);
@@ -63,7 +61,6 @@ static void connections_have_different_random_seeds(void **state) {
 
 /* Compares the seeds of the first connection of two servers with different seeds. */
 static void connection_seeds_follow_from_the_server_seed(void **state) {
-    (void)state;
     uint8_t seeds[2][UE_SEED_BYTES];
     for (uint8_t i = 0; i < 2; i++) {
         struct ue_server_config c = server_config("5.4");
@@ -79,7 +76,6 @@ static void connection_seeds_follow_from_the_server_seed(void **state) {
 }
 
 static void the_server_copies_its_key(void **state) {
-    (void)state;
     uint8_t key[UE_KEY_BYTES] = {3};
     struct ue_server_config c = server_config("5.4");
     c.conn.settings.handlers[0] = UE_HANDLER_AESGCM;
@@ -97,7 +93,6 @@ static void the_server_copies_its_key(void **state) {
 }
 
 static void the_deadline_is_the_earliest_of_the_connections(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     server_fixture_init(&c);
     assert_true(ue_server_deadline(server_fixture.server) == UINT64_MAX);
@@ -114,7 +109,6 @@ static void the_deadline_is_the_earliest_of_the_connections(void **state) {
 }
 
 static void a_connection_without_memory_is_refused(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     c.conn.memory_limit_bytes = 1000;
     server_fixture_init(&c);
@@ -128,7 +122,6 @@ static void a_connection_without_memory_is_refused(void **state) {
 }
 
 static void a_full_server_accepts_nobody_until_a_client_leaves(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     c.max_connections = 2;
     server_fixture_init(&c);
@@ -148,7 +141,6 @@ static void a_full_server_accepts_nobody_until_a_client_leaves(void **state) {
 }
 
 static void a_peer_is_freed_after_its_last_event_is_read(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     server_fixture_init(&c);
     player_connect(0);
@@ -173,7 +165,6 @@ static void a_peer_is_freed_after_its_last_event_is_read(void **state) {
 }
 
 static void a_peer_that_resends_its_close_is_freed_after_a_second(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     c.conn.options.resend_close = true;
     server_fixture_init(&c);
@@ -202,7 +193,6 @@ static void pop_two_packets(uint8_t bytes[2][1024], size_t *sizes) {
 
 /* After a late packet the server keeps early packets; ue_server_end_receive ends the wait. */
 static void early_packets_wait_until_the_end_of_receive(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     uint8_t bytes[2][1024];
     size_t sizes[2];
@@ -235,7 +225,6 @@ static uint32_t send_reliable(struct ue_conn *conn, const char *text) {
 
 /* The connection continues, and the reliable bunch that was in flight arrives. */
 static void a_client_with_a_new_address_keeps_its_connection(void **state) {
-    (void)state;
     static const char *const releases[] = {"4.22", "4.26", "5.1", "5.4", "5.8"};
     for (size_t r = 0; r < sizeof releases / sizeof *releases; r++) {
         struct ue_server_config c = server_config(releases[r]);
@@ -264,7 +253,6 @@ static void a_client_with_a_new_address_keeps_its_connection(void **state) {
 }
 
 static void repeated_address_changes_keep_one_connection(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     server_fixture_init(&c);
     player_connect(0);
@@ -280,7 +268,6 @@ static void repeated_address_changes_keep_one_connection(void **state) {
 }
 
 static void a_restart_of_an_ended_connection_is_refused(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     server_fixture_init(&c);
     player_connect(0);
@@ -300,7 +287,6 @@ static void a_restart_of_an_ended_connection_is_refused(void **state) {
 
 /* The network delays a copy of the Response until the client has changed its address. */
 static void a_late_response_opens_no_second_connection(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     server_fixture_init(&c);
     player_connect(0);
@@ -337,7 +323,6 @@ static void pass_on(uint32_t number) {
 
 /* The queue of replies is full: the connection begins without an Ack, which the repeated Response gets. */
 static void an_ack_without_space_in_the_queue_is_sent_later(void **state) {
-    (void)state;
     for (uint32_t max_replies = 1; max_replies <= 2; max_replies++) {
         struct ue_server_config c = server_config("5.4");
         c.max_replies = max_replies;
@@ -361,7 +346,6 @@ static void an_ack_without_space_in_the_queue_is_sent_later(void **state) {
 }
 
 static void unusable_configurations_are_refused(void **state) {
-    (void)state;
     struct counting_allocator memory;
     static char text[UE_LOGIN_TEXT_BYTES + 1];
     memset(text, 'x', UE_LOGIN_TEXT_BYTES);

@@ -153,27 +153,22 @@ static void assert_regular_clients_served_beside(enum hostile_traffic traffic, u
 }
 
 static void regular_clients_are_served_beside_unfinished_partial_bunches(void **state) {
-    (void)state;
     assert_regular_clients_served_beside(HOSTILE_PARTS, 0);
 }
 
 static void regular_clients_are_served_beside_unfinished_partial_bunches_and_loss(void **state) {
-    (void)state;
     assert_regular_clients_served_beside(HOSTILE_PARTS, 20);
 }
 
 static void regular_clients_are_served_beside_bunches_that_wait(void **state) {
-    (void)state;
     assert_regular_clients_served_beside(HOSTILE_EARLY, 0);
 }
 
 static void regular_clients_are_served_beside_bunches_that_wait_and_loss(void **state) {
-    (void)state;
     assert_regular_clients_served_beside(HOSTILE_EARLY, 20);
 }
 
 static void regular_clients_are_served_beside_a_flood_of_channels(void **state) {
-    (void)state;
     assert_regular_clients_served_beside(HOSTILE_CHANNELS, 20);
 }
 
@@ -188,7 +183,6 @@ static struct ue_host machine_address(uint32_t port) {
 /* The clients of one machine may use a quarter of the unreserved memory; a client of another machine gets more than its
    own reserve. */
 static void one_machine_cannot_use_all_memory(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.1");
     c.max_connections = 64;
     server_fixture_init(&c);
@@ -215,7 +209,6 @@ static void one_machine_cannot_use_all_memory(void **state) {
 }
 
 static void connections_per_machine_are_limited(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.5");
     c.max_per_machine = 3;
     server_fixture_init(&c);
@@ -248,7 +241,6 @@ static void connections_per_machine_are_limited(void **state) {
 
 /* Clients with unfinished bunches are closed after two minutes, regular clients are not. */
 static void clients_without_progress_are_closed(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.5");
     c.conn.stall_timeout_ns = STALL_NS;
     server_fixture_init(&c);
@@ -271,7 +263,6 @@ static void clients_without_progress_are_closed(void **state) {
 }
 
 static void unreliable_parts_without_progress_are_dropped(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.5");
     c.conn.stall_timeout_ns = STALL_NS;
     server_fixture_init(&c);
@@ -290,7 +281,6 @@ static void unreliable_parts_without_progress_are_dropped(void **state) {
 
 /* Large bunches with 20 % loss, and 50 s without any delivery in the middle of one. */
 static void a_slow_client_stays_connected(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.5");
     c.conn.stall_timeout_ns = STALL_NS;
     c.conn.options.burst_limit = 1;
@@ -315,7 +305,6 @@ static void a_slow_client_stays_connected(void **state) {
 }
 
 static void regular_clients_are_served_with_loss(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.1");
     server_fixture_init(&c);
     join_regular(REGULAR);

@@ -14,7 +14,6 @@
 
 /* From the reference implementation of SipHash: key 00 to 0f, input 00, 01, 02, ... */
 static void the_hash_matches_the_reference_implementation(void **state) {
-    (void)state;
     static const struct {
         size_t size_bytes;
         uint64_t hash;
@@ -45,7 +44,6 @@ static bool table_has(const struct ue_table *table, uint64_t hash, const void *v
 
 /* Compares with a list; few different hashes, so that nearly all collide. */
 static void the_table_behaves_as_a_set_of_pairs(void **state) {
-    (void)state;
     static char values[MODEL_MAX];
     uint64_t hashes[MODEL_MAX];
     bool in_model[MODEL_MAX] = {false};

@@ -16,7 +16,6 @@
 /* ---- recently closed connections ---- */
 
 static void packets_from_recently_closed_addresses_are_ignored(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     c.recent_ns = 10 * SECOND_NS;
     server_fixture_init(&c);
@@ -53,7 +52,6 @@ static void packets_from_recently_closed_addresses_are_ignored(void **state) {
 }
 
 static void recently_closed_addresses_are_limited_in_number(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     c.max_recent = 3;
     server_fixture_init(&c);
@@ -75,7 +73,6 @@ static void recently_closed_addresses_are_limited_in_number(void **state) {
 }
 
 static void icmp_errors_close_connections_that_have_not_joined(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     c.allow_unreachable = true;
     c.login.decides = true;
@@ -101,7 +98,6 @@ static void icmp_errors_close_connections_that_have_not_joined(void **state) {
 
 /* Random bytes, valid and changed Initials, each from an address of its own. */
 static void floods_from_unknown_addresses_use_no_memory(void **state) {
-    (void)state;
     static const char *const releases[] = {"4.20", "4.26", "5.4", "5.8"};
     struct rng rng = rng_seeded("server flood");
     uint64_t count = rng_rounds(20000);
@@ -149,7 +145,6 @@ static void floods_from_unknown_addresses_use_no_memory(void **state) {
 /* The third packet of a second from an unknown address reaches the quota, and then none is allowed; connected clients
    are not affected. */
 static void ddos_limits_apply_to_unknown_addresses_only(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     c.ddos.severity_count = 2;
     c.ddos.severities[0] = (struct ue_ddos_severity){3, -1, -1, -1, -1, -1, -1, 0};
@@ -179,7 +174,6 @@ static void ddos_limits_apply_to_unknown_addresses_only(void **state) {
 /* ue_server_end_receive ends a frame. Each frame allows one packet of an unknown address, and connections wait after 5
    ms. */
 static void ddos_limits_count_per_frame(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     c.ddos.severity_count = 1;
     c.ddos.severities[0] = (struct ue_ddos_severity){-1, -1, -1, -1, 1, -1, 5, 0};
@@ -205,7 +199,6 @@ static void ddos_limits_count_per_frame(void **state) {
 }
 
 static void empty_datagrams_are_bad_packets(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.4");
     c.ddos.severity_count = 2;
     c.ddos.severities[0] = (struct ue_ddos_severity){-1, -1, 2, -1, -1, -1, -1, 0};
@@ -259,7 +252,6 @@ static struct ue_server_config limited_config(void) {
 
 /* The requests of one second may be sent at once, then the rate applies. */
 static void restart_requests_are_limited_in_total_and_per_machine(void **state) {
-    (void)state;
     struct ue_server_config c = limited_config();
     server_fixture_init(&c);
     assert_true(is_within(flood_and_count_requests(10 * SECOND_NS, 1, 50), 4 * 10, 4 * 11));
@@ -272,7 +264,6 @@ static void restart_requests_are_limited_in_total_and_per_machine(void **state) 
 }
 
 static void without_limits_each_packet_gets_a_restart_request(void **state) {
-    (void)state;
     struct ue_server_config c = server_config("5.5");
     server_fixture_init(&c);
     flood_and_count_requests(SECOND_NS, 1, 50);
@@ -297,13 +288,11 @@ static void move_player_during_a_flood(uint32_t flood_packets_per_tick) {
 }
 
 static void a_moved_client_gets_a_restart_request(void **state) {
-    (void)state;
     move_player_during_a_flood(0);
 }
 
 /* 600 packets per second from other addresses, with a limit of 64 requests per second. */
 static void a_moved_client_gets_a_restart_request_during_a_flood(void **state) {
-    (void)state;
     move_player_during_a_flood(20);
 }
 

@@ -37,7 +37,6 @@ static void assert_near(int64_t expected, int64_t actual, int64_t within) {
 }
 
 static void test_offset(void **state) {
-    (void)state;
     fill(-7 * MS, 0, (const int64_t[]){30 * MS, 30 * MS}, 0);
     struct clock_fit fit = clock_fit_of(both, counts);
     assert_int_equal(CLOCK_FIT_KNOWN, fit.result);
@@ -49,7 +48,6 @@ static void test_offset(void **state) {
 
 /* Half of the difference is in the offset, which its bound covers. */
 static void test_asymmetry(void **state) {
-    (void)state;
     fill(0, 0, (const int64_t[]){50 * MS, 10 * MS}, 0);
     struct clock_fit fit = clock_fit_of(both, counts);
     assert_int_equal(20 * MS, fit.offset_ns);
@@ -57,7 +55,6 @@ static void test_asymmetry(void **state) {
 }
 
 static void test_drift(void **state) {
-    (void)state;
     fill(3 * MS, 50e-6, (const int64_t[]){30 * MS, 30 * MS}, 5 * MS);
     struct clock_fit fit = clock_fit_of(both, counts);
     assert_true(fit.has_drift);
@@ -67,7 +64,6 @@ static void test_drift(void **state) {
 
 /* The offset is that of the time, and not of what the second clock shows an hour ahead. */
 static void test_second_clock(void **state) {
-    (void)state;
     fill(3600000 * MS, 50e-6, (const int64_t[]){30 * MS, 30 * MS}, 5 * MS);
     struct clock_fit fit = clock_fit_of(both, counts);
     int64_t time_ns = BEGIN_NS + COUNT * STEP_NS;
@@ -77,7 +73,6 @@ static void test_second_clock(void **state) {
 
 /* What varies by chance is no drift. */
 static void test_no_drift(void **state) {
-    (void)state;
     fill(3 * MS, 0, (const int64_t[]){30 * MS, 30 * MS}, 40 * MS);
     struct clock_fit fit = clock_fit_of(both, counts);
     assert_false(fit.has_drift);
@@ -87,7 +82,6 @@ static void test_no_drift(void **state) {
 
 /* On a fast network a drift of which the parts show little leaves some delays negative, unless it is assumed. */
 static void test_fast_network(void **state) {
-    (void)state;
     fill(0, 40e-6, (const int64_t[]){50000, 50000}, 20000);
     struct clock_fit fit = clock_fit_of(both, counts);
     assert_int_equal(CLOCK_FIT_KNOWN, fit.result);
@@ -98,7 +92,6 @@ static void test_fast_network(void **state) {
 /* A queue that grows in one direction, and empties, is a delay: with the clocks of the other tests no drift explains
  * it. */
 static void test_queue(void **state) {
-    (void)state;
     for (int64_t growth_us = 100; growth_us <= 10000; growth_us *= 10) {
         fill(3 * MS, 0, (const int64_t[]){30 * MS, 30 * MS}, 5 * MS);
         for (int i = 0; i < COUNT; i++) {
@@ -121,7 +114,6 @@ static void test_queue(void **state) {
 /* A drift beside a queue that grows: that there is one follows from packets that would arrive too early, not from the
    line. */
 static void test_drift_beside_queue(void **state) {
-    (void)state;
     fill(3 * MS, 300e-6, (const int64_t[]){MS, MS}, MS / 5);
     struct clock_fit fit = clock_fit_of(both, counts);
     assert_true(fit.has_drift && fit.is_drift_measured);
@@ -144,7 +136,6 @@ static void assert_bounds(const struct clock_fit *fit, double least_ppm, double 
 
 /* The steepest lines between the packets of both directions are from the first of one to the last of the other. */
 static void test_drift_bounds(void **state) {
-    (void)state;
     double span_ns = (COUNT - 1) * (double)STEP_NS;
     for (int ppm = -200; ppm <= 200; ppm += 100) {
         fill(3 * MS, ppm * 1e-6, (const int64_t[]){MS, 3 * MS}, 0);
@@ -160,7 +151,6 @@ static void test_drift_bounds(void **state) {
 /* Whatever grows in one direction or both, the true offset and drift are within the bounds, also where the line is not.
  */
 static void test_bounds_hold(void **state) {
-    (void)state;
     unsigned wrong_lines = 0;
     for (int growth_us = -40; growth_us <= 40; growth_us += 5) {
         for (int ppm = -400; ppm <= 400; ppm += 100) {
@@ -180,7 +170,6 @@ static void test_bounds_hold(void **state) {
 }
 
 static void test_step(void **state) {
-    (void)state;
     fill(0, 0, (const int64_t[]){10 * MS, 10 * MS}, MS);
     for (int i = COUNT / 2; i < COUNT; i++) {
         samples[0][i].ahead_ns += 300 * MS;
@@ -190,7 +179,6 @@ static void test_step(void **state) {
 }
 
 static void test_one_way(void **state) {
-    (void)state;
     fill(9 * MS, 0, (const int64_t[]){10 * MS, 10 * MS}, 0);
     const size_t one[2] = {COUNT, 0};
     struct clock_fit fit = clock_fit_of(both, one);
@@ -201,7 +189,6 @@ static void test_one_way(void **state) {
 }
 
 static void test_order(void **state) {
-    (void)state;
     const struct clock_sample *const swapped[2] = {samples[1], samples[0]};
     for (int64_t offset_ms = -1000; offset_ms <= 1000; offset_ms += 500) {
         fill(offset_ms * MS, 60e-6, (const int64_t[]){5 * MS, 9 * MS}, 40 * MS);
@@ -214,7 +201,6 @@ static void test_order(void **state) {
 
 /* Half of the parts say one order, and half the other: not that the captures are in one place. */
 static void test_order_of_a_tie(void **state) {
-    (void)state;
     fill(0, 0, (const int64_t[]){5 * MS, 5 * MS}, 0);
     for (int i = COUNT / 2; i < COUNT; i++) {
         samples[0][i].ahead_ns *= -1;

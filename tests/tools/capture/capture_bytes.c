@@ -142,13 +142,11 @@ enum capture_result read_all(struct capture *capture, uint64_t *packets) {
 struct ip_fragments *test_fragments;
 
 int setup_fragments(void **state) {
-    (void)state;
     test_fragments = ip_fragments_new();
     return test_fragments == NULL;
 }
 
 int teardown_fragments(void **state) {
-    (void)state;
     ip_fragments_free(test_fragments);
     return 0;
 }

@@ -55,7 +55,6 @@ static void check_pcap(int64_t fraction_ns, uint16_t link_type) {
 }
 
 static void pcap_in_every_form(void **state) {
-    (void)state;
     for (int big = 0; big <= 1; big++) {
         build_pcap(0xa1b2c3d4, big, 1);
         check_pcap(1000, 1);
@@ -82,7 +81,6 @@ static void pcap_cut_anywhere(void **state) {
     char error[CAPTURE_ERROR_BYTES];
     size_t whole;
 
-    (void)state;
     build_pcap(0xa1b2c3d4, false, 1);
     whole = file.size;
     for (file.size = 0; file.size < 24; file.size++) {
@@ -106,7 +104,6 @@ static void damage_names_packet_offset(void **state) {
     struct capture *capture;
     uint64_t packets;
 
-    (void)state;
     build_pcap(0xa1b2c3d4, false, 1);
     memset(file.data + 43 + 8, 0xff, 4);
     capture = open_bytes(&file);
@@ -126,7 +123,6 @@ static void refuse(const void *bytes, size_t size, const char *text) {
 static void other_files_are_refused(void **state) {
     char error[CAPTURE_ERROR_BYTES] = "";
 
-    (void)state;
     refuse("", 0, "the file is empty");
     refuse("abc", 3, "too short for a capture file: 3 bytes");
     refuse("PK\3\4....", 8, "neither pcap nor pcapng: the file begins with 50 4b 03 04");
@@ -152,7 +148,6 @@ static void put_gzip(struct bytes *packed, const uint8_t *data, size_t size) {
 static struct bytes packed;
 
 static void gzip_is_inflated(void **state) {
-    (void)state;
     build_pcap(0xa1b2c3d4, false, 1);
     packed = (struct bytes){0};
     put_gzip(&packed, file.data, file.size);
@@ -170,7 +165,6 @@ static void gzip_is_inflated(void **state) {
 static void gzip_cut_anywhere(void **state) {
     uint64_t packets, most = 0;
 
-    (void)state;
     build_pcap(0xa1b2c3d4, false, 1);
     packed = (struct bytes){0};
     put_gzip(&packed, file.data, file.size);
@@ -195,7 +189,6 @@ static void gzip_damage_is_reported(void **state) {
     struct capture *capture;
     uint64_t packets;
 
-    (void)state;
     build_pcap(0xa1b2c3d4, false, 1);
     packed = (struct bytes){0};
     put_gzip(&packed, file.data, file.size);
@@ -219,7 +212,6 @@ static void gzip_damage_inside_pcapng(void **state) {
     struct capture *capture;
     uint64_t packets;
 
-    (void)state;
     file = (struct bytes){0};
     put_section(&file);
     put_interface(&file, 1, 0, "");
@@ -264,7 +256,6 @@ static enum capture_result read_pipe(const struct bytes *bytes, uint64_t *packet
 static void pipes_are_read(void **state) {
     uint64_t packets;
 
-    (void)state;
     build_pcap(0xa1b23c4d, true, 1);
     assert_int_equal(read_pipe(&file, &packets), CAPTURE_END);
     assert_int_equal(packets, PACKETS);
@@ -290,7 +281,6 @@ static void sample_captures_are_read(void **state) {
     };
     struct ip_fragments *fragments = ip_fragments_new();
 
-    (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
         char path[RECORDING_PATH_BYTES], error[CAPTURE_ERROR_BYTES] = "";
         struct capture_packet packet;

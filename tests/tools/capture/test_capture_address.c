@@ -19,7 +19,6 @@ static void text_and_back(void **state) {
         "[::ffff:255.255.255.255]:65535",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct capture_address address;
         char text[CAPTURE_ADDRESS_TEXT_BYTES];
@@ -34,7 +33,6 @@ static void members_are_as_documented(void **state) {
     static const struct capture_address expected = {{10, 1, 2, 3}, 7777, CAPTURE_IPV4};
     struct capture_address address;
 
-    (void)state;
     assert_true(capture_address_parse("10.1.2.3:7777", &address));
     assert_memory_equal(&address, &expected, sizeof expected);
 }
@@ -64,7 +62,6 @@ static void other_texts_are_refused(void **state) {
         "[0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000]:1",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct capture_address address = {.port = 4711};
 

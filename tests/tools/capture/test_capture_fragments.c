@@ -83,7 +83,6 @@ static void assert_reassembled(size_t size, uint64_t first_frame) {
 static void every_order_of_four(void **state) {
     static const size_t at[] = {0, 8, 1000, 2000, 2005};
 
-    (void)state;
     build_datagram(2005, 0);
     for (unsigned order = 0; order < 256; order++) {
         unsigned places[4] = {order & 3, order >> 2 & 3, order >> 4 & 3, order >> 6};
@@ -102,7 +101,6 @@ static void every_order_of_four(void **state) {
 }
 
 static void ipv6_fragments(void **state) {
-    (void)state;
     build_datagram(3000, 0);
     assert_int_equal(send_part(true, 0x12345678, 1448, true, datagram + 1448, 1448, 1448), CAPTURE_HEADERS_FRAGMENT);
     assert_int_equal(send_part(true, 0x12345678, 2896, false, datagram + 2896, 104, 104), CAPTURE_HEADERS_FRAGMENT);
@@ -114,7 +112,6 @@ static void ipv6_fragments(void **state) {
 }
 
 static void largest_datagram(void **state) {
-    (void)state;
     build_datagram(65515, 0);
     for (size_t at = 0; at < 65515; at += 1480)
         assert_int_equal(send4(1, at, at + 1480 < 65515 ? at + 1480 : 65515, 65515),
@@ -123,7 +120,6 @@ static void largest_datagram(void **state) {
 }
 
 static void two_at_once(void **state) {
-    (void)state;
     build_datagram(1000, 1);
     assert_int_equal(send4(1, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
     build_datagram(1000, 2);
@@ -136,7 +132,6 @@ static void two_at_once(void **state) {
 }
 
 static void duplicates_are_ignored(void **state) {
-    (void)state;
     build_datagram(1000, 0);
     for (int i = 0; i < 3; i++)
         assert_int_equal(send4(1, 800, 1000, 1000), CAPTURE_HEADERS_FRAGMENT);
@@ -145,7 +140,6 @@ static void duplicates_are_ignored(void **state) {
 }
 
 static void contradictions_are_malformed(void **state) {
-    (void)state;
     build_datagram(1000, 0);
     assert_int_equal(send4(1, 0, 400, 1000), CAPTURE_HEADERS_FRAGMENT);
     assert_int_equal(send4(1, 392, 800, 1000), CAPTURE_HEADERS_MALFORMED); /* overlap */
@@ -168,7 +162,6 @@ static void contradictions_are_malformed(void **state) {
 }
 
 static void impossible_fragments(void **state) {
-    (void)state;
     build_datagram(1000, 0);
     assert_int_equal(send4(1, 0, 401, 1000), CAPTURE_HEADERS_MALFORMED);
     assert_int_equal(send4(1, 0, 0, 1000), CAPTURE_HEADERS_MALFORMED);
@@ -180,7 +173,6 @@ static void impossible_fragments(void **state) {
 
 /* The captured part is the longest run of bytes from the begin of the datagram. */
 static void cut_fragments(void **state) {
-    (void)state;
     build_datagram(1000, 0);
     assert_int_equal(send_part(false, 1, 400, false, datagram + 400, 600, 50), CAPTURE_HEADERS_FRAGMENT);
     assert_int_equal(send_part(false, 1, 200, true, datagram + 200, 200, 96), CAPTURE_HEADERS_FRAGMENT);
@@ -193,7 +185,6 @@ static void cut_fragments(void **state) {
 }
 
 static void too_old(void **state) {
-    (void)state;
     build_datagram(1000, 0);
     assert_int_equal(send4(1, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
     now_ns += 30 * SECOND_NS;
@@ -212,7 +203,6 @@ static void too_old(void **state) {
 
 /* One datagram more than the table holds replaces the oldest. */
 static void too_many(void **state) {
-    (void)state;
     build_datagram(1000, 0);
     for (uint32_t id = 0; id <= SLOTS; id++)
         assert_int_equal(send4(id, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
@@ -256,7 +246,6 @@ static void random_cut_and_order(uint32_t id) {
 }
 
 static void random_fragments(void **state) {
-    (void)state;
     rng = rng_seeded("capture_fragments");
     for (uint32_t id = 0; id < 5000; id++)
         random_cut_and_order(id);

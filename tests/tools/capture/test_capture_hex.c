@@ -52,7 +52,6 @@ static void assert_error(const char *text, const char *datagrams, const char *ex
 }
 
 static void plain_lines(void **state) {
-    (void)state;
     assert_text("", "");
     assert_text("\n \n\t\r\n", "");
     assert_text("80 00 b5", "C:8000b5 ");
@@ -88,7 +87,6 @@ static void assert_times(const char *text, const char *expected) {
 }
 
 static void times(void **state) {
-    (void)state;
     assert_times("80 00", "- ");
     assert_times("1.5 80 00\n80\n2.000000001 01", "1500000000 - 2000000001 ");
     assert_times("O 00:00:01.25\n0000 80 00\n0002 b5\nI 01:00:00.5\n0000  01", "1250000000 3600500000000 ");
@@ -104,7 +102,6 @@ static void times(void **state) {
 }
 
 static void arrays(void **state) {
-    (void)state;
     assert_text("{ 0x80, 0x00 }", "C:8000 ");
     assert_text("{0x80},{0x81};{}", "C:80 C:81 C: ");
     assert_text("static const uint8_t hello[3] = { 0x80,\n 0x00,\n\n 0xb5,\n};\nunsigned char b[] =\n{\n1f };",
@@ -116,7 +113,6 @@ static void arrays(void **state) {
 }
 
 static void dumps(void **state) {
-    (void)state;
     assert_text("00000000  80 00 b5 00 00 00 00 00  00 00 00 00 00 00 00 de  |abcd//#/*.......|\n"
                 "00000010  ab cd                                             |ab|\n00000012\n",
                 "C:8000b5000000000000000000000000deabcd ");
@@ -134,7 +130,6 @@ static void dumps(void **state) {
 }
 
 static void comments(void **state) {
-    (void)state;
     assert_text("# 80\n// 81\n/* 82 */ 83 /* 84\n85 */ 86 // 87\n88 # 89", "C:83 C:86 C:88 ");
     assert_text("/*\n\n*/\n{ 80 // 81\n /* } */ 82 }", "C:8082 ");
     assert_text("0000 80\n# between\n0001 81\n", "C:8081 ");
@@ -142,7 +137,6 @@ static void comments(void **state) {
 }
 
 static void directions(void **state) {
-    (void)state;
     assert_text("80\nS> 81\nC> 82\n83\n", "C:80 S:81 C:82 C:83 ");
     assert_text("I 80\nO 81\n", "S:80 C:81 ");
     assert_text("I\n0000 80\n0001 81\nO\n0000 82\n0000 83\n", "S:8081 C:82 C:83 ");
@@ -151,7 +145,6 @@ static void directions(void **state) {
 }
 
 static void errors_name_line_and_column(void **state) {
-    (void)state;
     assert_error("80\n 81 zz\n", "C:80 ", "line 2, column 5: unexpected 'z'");
     assert_error("80 8", "", "line 1, column 4: an odd number of hex digits: 1");
     assert_error("0x123", "", "line 1, column 3: an odd number of hex digits: 3");
@@ -170,7 +163,6 @@ static void errors_name_line_and_column(void **state) {
 static void null_bytes_are_errors(void **state) {
     char error[CAPTURE_ERROR_BYTES] = "";
 
-    (void)state;
     assert_string_equal(read_text("80\n\0", 4, error), "C:80 ");
     assert_string_equal(error, "line 2, column 1: unexpected byte 0x00");
 }
@@ -182,7 +174,6 @@ static void limits(void **state) {
     struct hex_text *hex;
     struct capture_udp udp;
 
-    (void)state;
     for (size_t i = 0; i < size; i += 6)
         memcpy(text + i, "0xab, ", 6);
     hex = hex_text_open_memory(text, size - 6, error);
@@ -207,7 +198,6 @@ static void compressed_texts(void **state) {
     static const uint8_t damaged[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xff};
     char error[CAPTURE_ERROR_BYTES] = "";
 
-    (void)state;
     assert_null(hex_text_open_memory(damaged, sizeof damaged, error));
     assert_string_equal(error, "gzip data: invalid block type");
 }
@@ -217,7 +207,6 @@ static void addresses(void **state) {
     struct hex_text *hex = hex_text_open_memory("80", 2, error);
     struct capture_udp udp;
 
-    (void)state;
     assert_int_equal(hex_text_next(hex, &udp), CAPTURE_PACKET);
     assert_string_equal(capture_address_format(&udp.source, text), "10.0.0.1:50000");
     assert_string_equal(capture_address_format(&udp.destination, text), "10.0.0.2:7777");

@@ -234,24 +234,20 @@ static void write_fragments(const char *name) {
 }
 
 static void one_interface(void **state) {
-    (void)state;
     assert_same_as_tshark("ethernet.pcapng", 50);
 }
 
 static void other_links_and_cut_packets(void **state) {
-    (void)state;
     assert_same_as_tshark("links.pcapng", 78);
 }
 
 static void fragments_put_together(void **state) {
-    (void)state;
     assert_same_as_tshark("fragments.pcapng", 20);
 }
 
 static void formats_of_editcap(void **state) {
     static const char *const formats[] = {"pcap", "nsecpcap", "modpcap", "pcapng"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         run("editcap -F %s ethernet.pcapng edited 2>/dev/null", formats[i]);
         assert_same_as_tshark("edited", 50);
@@ -265,7 +261,6 @@ static void formats_of_editcap(void **state) {
 }
 
 static void files_merged(void **state) {
-    (void)state;
     run("mergecap -w merged ethernet.pcapng links.pcapng fragments.pcapng");
     assert_same_as_tshark("merged", 148);
     run("cat ethernet.pcapng links.pcapng fragments.pcapng > sections");
@@ -273,7 +268,6 @@ static void files_merged(void **state) {
 }
 
 static void file_of_text2pcap(void **state) {
-    (void)state;
     run("printf '0000 80 00 b5\\n\\n0000 01 02\\n' | text2pcap -q -u 50000,7777 - texts 2>/dev/null");
     assert_same_as_tshark("texts", 2);
     run("printf '0000 80 00 b5\\n\\n0000 01 02\\n' | text2pcap -q -F pcap -6 fe80::1,fe80::2 -u 50000,7777 - texts"
@@ -289,7 +283,6 @@ static void dumps_of_tshark(void **state) {
     struct hex_text *hex;
     struct capture_udp udp;
 
-    (void)state;
     run("tshark -r ethernet.pcapng -x > dump 2>/dev/null");
     snprintf(path, sizeof path, "%s/dump", folder);
     hex = hex_text_open(path, error);
@@ -308,7 +301,6 @@ static void dumps_of_tshark(void **state) {
 
 /* tshark verifies the checksums of frames of the packet builder: status 1 is good. */
 static void checksums_are_good(void **state) {
-    (void)state;
     run("test \"$(tshark -r ethernet.pcapng -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE -T fields"
         " -e udp.checksum.status 2>/dev/null | sort | uniq -c | tr -d ' \\n')\" = 501");
     run("test \"$(tshark -r ethernet.pcapng -o ip.check_checksum:TRUE -Y ip -T fields"
@@ -316,7 +308,6 @@ static void checksums_are_good(void **state) {
 }
 
 static int setup(void **state) {
-    (void)state;
     if (mkdtemp(folder) == NULL)
         return 1;
     write_ethernet("ethernet.pcapng");
@@ -326,7 +317,6 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-    (void)state;
     run("rm -rf %s", folder);
     return 0;
 }

@@ -94,7 +94,6 @@ static const struct {
 };
 
 static void every_link_type(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
         if (links[i].ipv4 != NULL)
             assert_hello(links[i].link_type, links[i].ipv4, IP4 UDP, false);
@@ -105,7 +104,6 @@ static void every_link_type(void **state) {
 
 /* A truncated packet is malformed; a packet that the snap length cut is cut. */
 static void every_header_cut(void **state) {
-    (void)state;
     for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
         struct capture_packet packet;
         char hex[1000];
@@ -133,7 +131,6 @@ static void every_header_cut(void **state) {
 static void prism_header(void **state) {
     char hex[1000], prism[2 * 144 + 1];
 
-    (void)state;
     memset(prism, '0', sizeof prism - 1);
     prism[sizeof prism - 1] = '\0';
     snprintf(hex, sizeof hex, "%s 0801" WIFI_REST SNAP "0800", prism);
@@ -142,7 +139,6 @@ static void prism_header(void **state) {
 }
 
 static void other_contents(void **state) {
-    (void)state;
     assert_int_equal(result_of(147, ETH4 IP4 UDP), CAPTURE_HEADERS_LINK_UNKNOWN);
     assert_int_equal(result_of(1, MACS "0806" IP4 UDP), CAPTURE_HEADERS_OTHER);
     assert_int_equal(result_of(1, MACS "8863 1109 0000 0004 0101 0000"), CAPTURE_HEADERS_OTHER);
@@ -166,7 +162,6 @@ static void other_contents(void **state) {
 }
 
 static void ip_headers(void **state) {
-    (void)state;
     assert_hello(101, "4700 0029 0001 0000 4011 0000" ADDR4 "94040000 01010101", UDP, false);
     assert_hello(101, "4500 0021 0001 4000 4011 0000" ADDR4, UDP, false); /* may not be fragmented, and is not */
     assert_hello(101, "60000000 0015 00 40" ADDR6, "11 00 0502 00000000" UDP, true);
@@ -181,7 +176,6 @@ static void ip_headers(void **state) {
 }
 
 static void malformed_headers(void **state) {
-    (void)state;
     assert_int_equal(result_of(228, "4400 0021 0001 0000 4011 0000" ADDR4 UDP), CAPTURE_HEADERS_MALFORMED);
     assert_int_equal(result_of(228, "5500 0021 0001 0000 4011 0000" ADDR4 UDP), CAPTURE_HEADERS_OTHER);
     assert_int_equal(result_of(1, ETH4 "6500 0021 0001 0000 4011 0000" ADDR4 UDP), CAPTURE_HEADERS_MALFORMED);
@@ -211,7 +205,6 @@ static size_t udp_length_of(const char *hex) {
 }
 
 static void lengths(void **state) {
-    (void)state;
     assert_int_equal(udp_length_of(IP4 "c350 1e61 000a 0000 68656c6c6f"), 2); /* shorter than IP says */
     assert_int_equal(udp_length_of(IP4 "c350 1e61 0000 0000 68656c6c6f"), 5); /* as IP says */
     assert_int_equal(udp_length_of(IP4 "c350 1e61 0008 0000 68656c6c6f"), 0);
@@ -240,7 +233,6 @@ static void check_built(const char *source, const char *destination, size_t size
 static void built_frames_are_found(void **state) {
     static const size_t sizes[] = {0, 1, 2, 5, 1000, 1472, 1473, 65506, CAPTURE_PACKET_PAYLOAD_MAX_BYTES};
 
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         check_built("10.0.0.1:50000", "10.0.0.2:7777", sizes[i]);
         check_built("[fe80::1]:50000", "[2001:db8::2]:7777", sizes[i]);
@@ -254,7 +246,6 @@ static void checksum_is_never_zero(void **state) {
     uint8_t frame[CAPTURE_PACKET_MAX_BYTES];
     unsigned ones = 0;
 
-    (void)state;
     for (uint32_t value = 0; value <= UINT16_MAX; value++) {
         const uint8_t payload[2] = {(uint8_t)(value >> 8), (uint8_t)value};
 

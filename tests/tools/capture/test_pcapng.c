@@ -49,7 +49,6 @@ static void both_byte_orders_in_one_file(void **state) {
     struct capture_packet packet;
     struct capture *capture;
 
-    (void)state;
     begin(false);
     put_interface(&file, 1, 0, "");
     put_enhanced(&file, 0, 1234567, "abc", 3, "");
@@ -101,7 +100,6 @@ static void clocks_of_every_resolution(void **state) {
     };
     struct capture *capture;
 
-    (void)state;
     begin(false);
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++)
         put_interface(&file, 1, 0, clocks[i].options);
@@ -116,7 +114,6 @@ static void clocks_of_every_resolution(void **state) {
 static void offset_in_big_endian(void **state) {
     struct capture *capture;
 
-    (void)state;
     begin(true);
     put_interface(&file, 1, 0, "000e 0008 0000000000000002");
     put_enhanced(&file, 0, 500000, "", 0, "");
@@ -126,7 +123,6 @@ static void offset_in_big_endian(void **state) {
 }
 
 static void clock_finer_than_64_bits(void **state) {
-    (void)state;
     begin(false);
     put_interface(&file, 1, 0, "0900 0100 14 000000");
     assert_damage(0, "block at byte 28: a clock resolution of 10^-20 s is too fine");
@@ -145,7 +141,6 @@ static void comments(void **state) {
     struct capture_packet packet;
     struct capture *capture;
 
-    (void)state;
     begin(false);
     put_interface(&file, 1, 0, "0100 0400 74657374");
     put_enhanced(&file, 0, 1, "x", 1, "0100 0400 64726f70 0000 0000");
@@ -174,7 +169,6 @@ static void simple_packets(void **state) {
     struct capture_packet packet;
     struct capture *capture;
 
-    (void)state;
     begin(false);
     put_interface(&file, 113, 5, "");
     put_simple(3, "abc");
@@ -196,7 +190,6 @@ static void obsolete_packets(void **state) {
     struct capture_packet packet;
     struct capture *capture;
 
-    (void)state;
     begin(true);
     put_interface(&file, 1, 0, "");
     put_interface(&file, 0, 0, "");
@@ -222,7 +215,6 @@ static void obsolete_packets(void **state) {
 static void unknown_blocks_are_skipped(void **state) {
     struct capture *capture;
 
-    (void)state;
     begin(false);
     body = (struct bytes){0};
     put_block(&file, 0x0bad, &body);
@@ -243,7 +235,6 @@ static void cut_anywhere(void **state) {
     size_t ends[32], count = 0, whole;
     bool is_packet[32] = {false};
 
-    (void)state;
     begin(false);
     ends[count++] = file.size;
     put_interface(&file, 1, 0, "");
@@ -293,7 +284,6 @@ static void begin_with_packet(void) {
 }
 
 static void damage_is_named(void **state) {
-    (void)state;
     begin_with_packet();
     damage_last(36, 4, 35);
     assert_damage(1, "block at byte 84: a length of 35 is impossible");
@@ -346,7 +336,6 @@ static void blocks_too_short(void **state) {
         {6, "block at byte 48: too short for a packet"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         begin(false);
         put_interface(&file, 1, 0, "");
@@ -384,7 +373,6 @@ static void writer_and_reader_agree(void **state) {
     };
     struct capture *capture;
 
-    (void)state;
     write_begin("uerudp");
     assert_int_equal(pcapng_writer_add_interface(&writer, 1, "client"), 0);
     assert_int_equal(pcapng_writer_add_interface(&writer, 101, NULL), 1);
@@ -420,7 +408,6 @@ static void written_datagrams_are_found(void **state) {
     struct capture *capture;
     struct capture_udp udp;
 
-    (void)state;
     write_begin(NULL);
     pcapng_writer_add_interface(&writer, 1, NULL);
     pcapng_writer_add_datagram(&writer, 0, 42, &client, &server, payload, sizeof payload, "resent");
@@ -441,7 +428,6 @@ static void written_datagrams_are_found(void **state) {
 static void writer_output_is_fixed(void **state) {
     static struct bytes expected;
 
-    (void)state;
     put_hex(&expected, "0a0d0d0a 28000000 4d3c2b1a 0100 0000 ffffffff ffffffff 0400 0200 7565 0000 00000000 28000000"
                        "01000000 20000000 0100 0000 00000400 0900 0100 09 000000 00000000 20000000"
                        "06000000 30000000 00000000 01000000 02000000 03000000 03000000 616263 00 0100 0200 6869 0000"
@@ -466,7 +452,6 @@ static void writer_rejects_invalid_packets(void **state) {
     static const uint8_t big[CAPTURE_PACKET_PAYLOAD_MAX_BYTES + 1];
     uint64_t packets;
 
-    (void)state;
     for (int what = 0; what < 4; what++) {
         struct capture *capture;
 
@@ -491,7 +476,6 @@ static void writer_rejects_invalid_packets(void **state) {
 static void full_disk_is_noticed(void **state) {
     FILE *full = fopen("/dev/full", "wb");
 
-    (void)state;
     assert_non_null(full);
     pcapng_writer_begin(&writer, full, NULL);
     assert_false(pcapng_writer_finish(&writer));

@@ -15,7 +15,6 @@ static void expect(const char *word, const GPtrArray *names, const char *expecte
 }
 
 static void test_near_and_far(void **state) {
-    (void)state;
     static const char *const words[] = {"decode",     "encode",       "info",  "packet.seq",
                                         "packet.ack", "bunch.ch_seq", "--json"};
     GPtrArray *names = g_ptr_array_new();
@@ -39,7 +38,6 @@ static void test_near_and_far(void **state) {
 
 /* More than four names that are equally near help nobody. */
 static void test_too_many(void **state) {
-    (void)state;
     GPtrArray *names = g_ptr_array_new();
     static const char *const words[] = {"5.1", "5.2", "5.3", "5.4", "5.5"};
     for (size_t i = 0; i < 4; i++) {
@@ -52,7 +50,6 @@ static void test_too_many(void **state) {
 }
 
 static void test_fields_and_releases(void **state) {
-    (void)state;
     GPtrArray *names = g_ptr_array_new();
     suggestion_add_fields(names);
     expect("packt.seq", names, "; did you mean packet.seq?");

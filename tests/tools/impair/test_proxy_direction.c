@@ -26,7 +26,6 @@ static struct direction_fixture {
 } fixture;
 
 static void on_refused(void *user, enum net_socket_result result) {
-    (void)user;
     assert_int_not_equal(result, NET_SOCKET_DONE);
     fixture.refusals++;
 }
@@ -127,7 +126,6 @@ static void assert_arrives(const char *expected) {
 }
 
 static void test_nothing(void **state) {
-    (void)state;
     begin(NULL);
     enter(1, "one", (struct rules_outcome){0}, "");
     enter(2, "", (struct rules_outcome){0}, "");
@@ -140,7 +138,6 @@ static void test_nothing(void **state) {
 }
 
 static void test_dropped(void **state) {
-    (void)state;
     begin(NULL);
     enter(1, "one", (struct rules_outcome){.is_dropped = true}, "rule: drop");
     enter(2, "two", (struct rules_outcome){0}, "");
@@ -151,7 +148,6 @@ static void test_dropped(void **state) {
 
 /* The recording is ordered by time, although the delay of the first datagram is known last. */
 static void test_delayed_by_a_rule(void **state) {
-    (void)state;
     begin(NULL);
     enter(1, "one", (struct rules_outcome){.delay_ns = 5 * UE_NS_PER_MS}, "rule: delay=5");
     enter(2, "two", (struct rules_outcome){0}, "");
@@ -165,7 +161,6 @@ static void test_delayed_by_a_rule(void **state) {
 }
 
 static void test_reordered_by_a_rule(void **state) {
-    (void)state;
     begin(NULL);
     enter(1, "one", (struct rules_outcome){.is_reordered = true}, "");
     assert_arrives("");
@@ -180,7 +175,6 @@ static void test_reordered_by_a_rule(void **state) {
 }
 
 static void test_copies(void **state) {
-    (void)state;
     begin(NULL);
     enter(1, "one", (struct rules_outcome){.copies = 2}, "rule: duplicate=2");
     assert_arrives("one one one");
@@ -190,7 +184,6 @@ static void test_copies(void **state) {
 }
 
 static void test_flipped_bits(void **state) {
-    (void)state;
     begin(NULL);
     enter(1, "abc", (struct rules_outcome){.flip_count = 2, .flips = {0, 17}}, "rule: corrupt=2");
     assert_arrives("`ba");
@@ -200,7 +193,6 @@ static void test_flipped_bits(void **state) {
 
 /* The third stage drops copies that the first stage made, after the datagram itself has been lost. */
 static void test_lost_late(void **state) {
-    (void)state;
     const struct sim_link_config stages[IMPAIR_STAGES] = {
         {.duplicate = 1}, {.delay_ns = 5 * UE_NS_PER_MS}, {.loss = 1}};
     begin(stages);
@@ -212,7 +204,6 @@ static void test_lost_late(void **state) {
 }
 
 static void test_ticks(void **state) {
-    (void)state;
     const struct sim_link_config stages[IMPAIR_STAGES] = {{.frame_delay_ticks = 1}, {0}, {.frame_delay_ticks = 1}};
     begin(stages);
     enter(1, "one", (struct rules_outcome){0}, "");
@@ -225,7 +216,6 @@ static void test_ticks(void **state) {
 }
 
 static void test_in_flight(void **state) {
-    (void)state;
     const struct sim_link_config stages[IMPAIR_STAGES] = {{.delay_ns = 5 * UE_NS_PER_MS}};
     begin(stages);
     enter(1, "one", (struct rules_outcome){0}, "");
@@ -235,7 +225,6 @@ static void test_in_flight(void **state) {
 
 /* The system reports the error of the first datagram with the second one. */
 static void test_refused(void **state) {
-    (void)state;
     begin(NULL);
     net_socket_free(fixture.receiver);
     fixture.receiver = NULL;
@@ -251,7 +240,6 @@ static void test_refused(void **state) {
 }
 
 static void test_memory_bounded(void **state) {
-    (void)state;
     begin(NULL);
     for (unsigned i = 0; i < SIM_LINK_DATAGRAMS_MAX + 3; i++) {
         enter(1, "x", (struct rules_outcome){.delay_ns = UE_NS_PER_MS}, "");

@@ -84,23 +84,19 @@ static void write_lines_to(unsigned pause_us, int flags) {
 }
 
 static void all_lines_are_written_in_order(void **state) {
-    (void)state;
     write_lines_to(0, 0);
 }
 
 static void a_slow_reader_loses_nothing(void **state) {
-    (void)state;
     write_lines_to(5000, 0);
 }
 
 /* Another process that shares the descriptor may have set O_NONBLOCK. */
 static void a_non_blocking_descriptor_loses_nothing(void **state) {
-    (void)state;
     write_lines_to(5000, O_NONBLOCK);
 }
 
 static void a_reader_that_reads_nothing_does_not_block(void **state) {
-    (void)state;
     struct line_writer *writer = open_writer();
     uint64_t lost, put = 0;
     gint64 begun_us = g_get_monotonic_time();
@@ -115,7 +111,6 @@ static void a_reader_that_reads_nothing_does_not_block(void **state) {
 }
 
 static void a_closed_reader_is_an_error(void **state) {
-    (void)state;
     struct line_writer *writer = open_writer();
     uint64_t lost;
     close(ends[0]);

@@ -28,7 +28,6 @@ static gint received_bytes; /* of received, for the other thread */
 static void *read_all(void *user) {
     char bytes[65536];
     ssize_t size;
-    (void)user;
     while ((size = read(ends[0], bytes, sizeof bytes)) > 0) {
         g_string_append_len(received, bytes, size);
         g_atomic_int_set(&received_bytes, (gint)received->len);
@@ -90,7 +89,6 @@ static void check(bool as_json, const char *first, const char *dropped_format, c
 }
 
 static void dropped_lines_are_counted_where_they_are_missing(void **state) {
-    (void)state;
     check(false, "number: is 1", "dropped: lines %d", "number: is 2");
     check(true, "{\"schema\":1,\"event\":\"number\",\"is\":1}", "{\"schema\":1,\"event\":\"dropped\",\"lines\":%d}",
           "{\"schema\":1,\"event\":\"number\",\"is\":2}");

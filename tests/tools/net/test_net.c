@@ -75,7 +75,6 @@ static void assert_exchange(struct socket_pair *pair) {
 }
 
 static void test_both_ways(void **state) {
-    (void)state;
     struct socket_pair pair = open_pair("127.0.0.1");
     assert_exchange(&pair);
     close_pair(&pair);
@@ -83,7 +82,6 @@ static void test_both_ways(void **state) {
 
 /* A socket that is bound to all addresses shows IPv4 clients with IPv4 addresses, also if it is an IPv6 socket. */
 static void test_every_address(void **state) {
-    (void)state;
     struct socket_pair pair = {.server = listen_on(NULL)};
     char *text = g_strdup_printf("127.0.0.1:%u", net_socket_local(pair.server)->port);
     pair.client = net_socket_connect(text, 1, NULL);
@@ -96,7 +94,6 @@ static void test_every_address(void **state) {
 
 /* The local address that a peer sees: the bound address, or else the address of the route to the peer. */
 static void test_local_for(void **state) {
-    (void)state;
     const struct net_address peer = {.bytes = {127, 0, 0, 1}, .port = 9};
     struct net_socket *everywhere = listen_on(NULL);
     struct net_socket *bound = listen_on("127.0.0.2");
@@ -110,7 +107,6 @@ static void test_local_for(void **state) {
 }
 
 static void test_datagram_longer_than_the_buffer(void **state) {
-    (void)state;
     struct socket_pair pair = open_pair("127.0.0.1");
     struct net_address from;
     uint8_t bytes[4];
@@ -125,7 +121,6 @@ static void test_datagram_longer_than_the_buffer(void **state) {
 }
 
 static void test_empty_datagram(void **state) {
-    (void)state;
     struct socket_pair pair = open_pair("127.0.0.1");
     struct net_address from;
     uint8_t bytes[4];
@@ -138,7 +133,6 @@ static void test_empty_datagram(void **state) {
 
 /* The error reaches a client at once; a server gets the address of the client. */
 static void test_nobody_listens(void **state) {
-    (void)state;
     struct socket_pair gone = open_pair("127.0.0.1");
     struct net_socket *server = listen_on("127.0.0.1");
     struct net_address from;
@@ -161,7 +155,6 @@ static void test_nobody_listens(void **state) {
 
 /* The error of an earlier datagram does not affect a datagram to another client. */
 static void test_error_of_another(void **state) {
-    (void)state;
     struct socket_pair pair = open_pair("127.0.0.1");
     struct socket_pair gone = open_pair("127.0.0.1");
     struct net_address from;
@@ -178,7 +171,6 @@ static void test_error_of_another(void **state) {
 }
 
 static void test_errors_are_sentences(void **state) {
-    (void)state;
     GError *error = NULL;
     struct net_socket *s = listen_on("127.0.0.1");
     uint16_t port = net_socket_local(s)->port;
@@ -197,7 +189,6 @@ static void test_errors_are_sentences(void **state) {
 }
 
 static void test_default_port(void **state) {
-    (void)state;
     char text[NET_ADDRESS_TEXT_BYTES];
     struct net_socket *s = net_socket_connect("127.0.0.1", 7777, NULL);
     assert_string_equal(net_address_format(net_socket_peer(s), text), "127.0.0.1:7777");
@@ -205,7 +196,6 @@ static void test_default_port(void **state) {
 }
 
 static void test_native_addresses(void **state) {
-    (void)state;
     const struct net_address addresses[] = {
         {.bytes = {192, 0, 2, 1}, .port = 7777},
         {.bytes = {0x20, 0x01, 0x0d, 0xb8, [15] = 1}, .port = 1, .is_ipv6 = 1},
@@ -262,7 +252,6 @@ static void on_receive(void *user) {
 }
 
 static void test_loop(void **state) {
-    (void)state;
     struct loop_record seen = {.pair = open_pair("127.0.0.1")};
     const struct event_loop_callbacks hooks = {.user = &seen, .receive = on_receive, .tick = on_tick, .wake = on_wake};
     seen.loop = event_loop_new(&hooks, seen.pair.server, 200);
@@ -280,7 +269,6 @@ static void test_loop(void **state) {
 
 /* A loop without a socket of its own reports sockets that it watches. */
 static void test_watch(void **state) {
-    (void)state;
     struct loop_record seen = {.pair = open_pair("127.0.0.1")};
     const struct event_loop_callbacks hooks = {.user = &seen, .tick = on_tick};
     for (int is_watched = 1; is_watched >= 0; is_watched--) {
@@ -324,7 +312,6 @@ static void on_tick_for_lines(void *user) {
 }
 
 static void test_lines(void **state) {
-    (void)state;
     static const char input[] = "one\n\nthree\nunfinished";
     int ends[2];
     int kept = dup(STDIN_FILENO);

@@ -20,7 +20,6 @@ static struct bunch_reassembly *reassembly;
 static int start_message(void **state) {
     static const struct session_channel channels[] = {{.kind = UE_KIND_CONTROL},
                                                       {.channel = 3, .kind = UE_KIND_ACTOR, .by_server = true}};
-    (void)state;
     session = (struct recorded_session){
         .channels = g_array_new(FALSE, TRUE, sizeof(struct session_channel)),
         .messages = g_array_new(FALSE, FALSE, sizeof(struct recorded_session_message)),
@@ -34,7 +33,6 @@ static int start_message(void **state) {
 }
 
 static int end(void **state) {
-    (void)state;
     bunch_reassembly_free(reassembly);
     recorded_session_clear(&session);
     return 0;
@@ -67,7 +65,6 @@ static void assert_view(struct ue_view view, const char *text) {
 
 static void reliable_bunches_are_ordered(void **state) {
     static const char *const expected[] = {"one", "loose", "two", "three"};
-    (void)state;
     add(1, CLIENT, bunch_of("one", true), 10);
     add(2, CLIENT, bunch_of("loose", false), -1);
     add(3, CLIENT, bunch_of("three", true), 12);
@@ -82,7 +79,6 @@ static void reliable_bunches_are_ordered(void **state) {
 }
 
 static void parts_are_reassembled(void **state) {
-    (void)state;
     add_part("un", true, false, 1);
     add_part("re", false, false, 2);
     add_part("al", false, true, 3);
@@ -94,7 +90,6 @@ static void parts_are_reassembled(void **state) {
 }
 
 static void a_last_part_may_end_inside_a_byte(void **state) {
-    (void)state;
     add_part("ab", true, false, 1);
     struct ue_bunch bunch = bunch_of("c", true);
     bunch.partial = bunch.partial_final = true;
@@ -106,7 +101,6 @@ static void a_last_part_may_end_inside_a_byte(void **state) {
 }
 
 static void exports_are_separate_messages(void **state) {
-    (void)state;
     struct ue_bunch bunch = bunch_of("export", true);
     bunch.partial = bunch.partial_initial = bunch.has_exports = true;
     add(1, CLIENT, bunch, 1);
@@ -125,7 +119,6 @@ static void exports_are_separate_messages(void **state) {
 }
 
 static void incomplete_messages_are_counted_and_dropped(void **state) {
-    (void)state;
     add_part("lost end", true, false, 1);
     add_part("again", true, true, 3);
     add_part("lost begin", false, true, 5);
@@ -137,7 +130,6 @@ static void incomplete_messages_are_counted_and_dropped(void **state) {
 }
 
 static void a_middle_part_is_missing(void **state) {
-    (void)state;
     add_part("un", true, false, 1);
     add_part("al", false, false, 3);
     add_part("!", false, true, 4);
@@ -158,7 +150,6 @@ static void add_unreliable_part(const char *text, bool first, bool last, int64_t
 }
 
 static void unreliable_parts_are_in_the_same_or_the_next_packet(void **state) {
-    (void)state;
     add_unreliable_part("un", true, false, 1);
     add_unreliable_part("re", false, false, 1);
     add_unreliable_part("al", false, true, 2);
@@ -171,7 +162,6 @@ static void unreliable_parts_are_in_the_same_or_the_next_packet(void **state) {
 }
 
 static void sides_and_kinds_do_not_mix(void **state) {
-    (void)state;
     add_part("a", true, false, 1);
     add(2, SERVER, bunch_of("server", true), 1);
     add(3, CLIENT, bunch_of("loose", false), -1);
@@ -190,7 +180,6 @@ static void login_messages_are_removed(void **state) {
     size_t bit = 0;
     struct ue_fault fault;
     const uint8_t types[] = {UE_MESSAGE_NETSPEED, UE_MESSAGE_FAILURE, UE_MESSAGE_JOIN, UE_MESSAGE_FAILURE};
-    (void)state;
     for (size_t i = 0; i < sizeof types; i++) {
         const struct ue_message message = {.type = types[i],
                                            .param_count = (uint8_t)ue_message_params(&session.context, types[i])};

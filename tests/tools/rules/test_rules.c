@@ -53,7 +53,6 @@ static void read_stage(void) {
 }
 
 static int set_up(void **state) {
-    (void)state;
     fixture = (struct rules_fixture){.packet_ids = {.has_id = true, .packet_id = PACKET_ID}};
     ue_context_init(&fixture.context, ue_profile_find("5.5"), NULL);
     fixture.context.direction = UE_CLIENT_TO_SERVER;
@@ -78,7 +77,6 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-    (void)state;
     datagram_facts_clear(&fixture.facts);
     return 0;
 }
@@ -143,7 +141,6 @@ static void conditions_on_the_datagram_hold_or_not(void **state) {
         {"drop", "pass"},
     };
     assert_rows(rows, sizeof rows / sizeof *rows);
-    (void)state;
 }
 
 static void conditions_on_a_bunch_hold_of_one_bunch(void **state) {
@@ -160,7 +157,6 @@ static void conditions_on_a_bunch_hold_of_one_bunch(void **state) {
         {"drop kind=packet channel=3", "drop kind=packet channel=9"},
     };
     assert_rows(rows, sizeof rows / sizeof *rows);
-    (void)state;
 }
 
 static void copies_are_those_of_the_tracker(void **state) {
@@ -177,7 +173,6 @@ static void copies_are_those_of_the_tracker(void **state) {
     assert_drops("drop channel=4 copy=0-", false);
     read_stage();
     assert_drops("drop copy=1-", false);
-    (void)state;
 }
 
 static void an_unknown_id_is_the_wire_number(void **state) {
@@ -188,7 +183,6 @@ static void an_unknown_id_is_the_wire_number(void **state) {
                             &(struct ue_observed_event){.type = UE_OBSERVED_PACKET, .packet_id = PACKET_ID});
     assert_drops("drop id=100", false);
     assert_drops("drop id=16484", true);
-    (void)state;
 }
 
 static void a_time_before_the_start_matches_nothing(void **state) {
@@ -196,7 +190,6 @@ static void a_time_before_the_start_matches_nothing(void **state) {
     read_stage();
     assert_drops("drop", true);
     assert_drops("drop time=0-", false);
-    (void)state;
 }
 
 static void an_undecoded_datagram_has_no_numbers(void **state) {
@@ -208,7 +201,6 @@ static void an_undecoded_datagram_has_no_numbers(void **state) {
     assert_drops("drop seq=0-", false);
     assert_drops("drop channel=0-", false);
     assert_int_equal(apply_once(RULES("corrupt@packet.seq")).flip_count, 0);
-    (void)state;
 }
 
 /* ---- actions ---- */
@@ -226,7 +218,6 @@ static void all_that_match_act_until_one_drops_or_passes(void **state) {
     assert_int_equal(outcome.delay_ns, 0);
     assert_int_equal(outcome.flip_count, 0);
     assert_false(outcome.is_reordered);
-    (void)state;
 }
 
 static void sums_have_bounds(void **state) {
@@ -241,7 +232,6 @@ static void sums_have_bounds(void **state) {
             assert_int_not_equal(outcome.flips[i], outcome.flips[j]);
         }
     }
-    (void)state;
 }
 
 /* The channel sequences of the packet after the rules. */
@@ -273,7 +263,6 @@ static void a_field_is_corrupted_in_the_bunch_that_matched(void **state) {
     assert_int_equal(ch_seqs[1], 77);
     assert_int_equal(apply_once(RULES("corrupt@bunch.ch_seq channel=4")).flip_count, 0);
     assert_int_equal(apply_once(RULES("corrupt@bunch.reliable=9 channel=3")).flip_count, 1);
-    (void)state;
 }
 
 static void outcomes_have_texts(void **state) {
@@ -293,7 +282,6 @@ static void outcomes_have_texts(void **state) {
         assert_string_equal(text, rows[i].text);
         g_free(text);
     }
-    (void)state;
 }
 
 /* ---- chance and count ---- */
@@ -330,7 +318,6 @@ static void chance_is_seeded_and_each_rule_has_its_own(void **state) {
     assert_int_equal(count_of(once, COUNT), 0);
     apply_often(7, RULES("drop p=1"), once, COUNT);
     assert_int_equal(count_of(once, COUNT), COUNT);
-    (void)state;
 }
 
 static void counts_are_of_matching_packets(void **state) {
@@ -360,7 +347,6 @@ static void counts_are_of_matching_packets(void **state) {
     assert_int_equal(rules_acted(rules, 0), 0);
     assert_int_equal(rules_acted(rules, 1), 1);
     rules_free(rules);
-    (void)state;
 }
 
 /* ---- invalid rules ---- */
@@ -381,7 +367,6 @@ static void an_error_for_an_unknown_field_names_similar_fields(void **state) {
         assert_string_equal(error, rows[i].error);
     }
     rules_free(rules);
-    (void)state;
 }
 
 static void errors_name_the_wrong_word(void **state) {
@@ -426,7 +411,6 @@ static void errors_name_the_wrong_word(void **state) {
     }
     assert_int_equal(rules_count(rules), 0);
     rules_free(rules);
-    (void)state;
 }
 
 static void write_file(const char *path, const char *text) {
@@ -455,7 +439,6 @@ static void files_hold_a_rule_a_line(void **state) {
     assert_false(rules_read_file(rules, path, error));
     assert_non_null(strstr(error, path));
     rules_free(rules);
-    (void)state;
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -313,7 +313,6 @@ static void assert_row(const struct malformed_row *row, unsigned side, enum ue_a
 }
 
 static void malformed_packets(void **state) {
-    (void)state;
     failures = 0;
     for (size_t i = 0; i < COUNT(rows); i++) {
         for (enum ue_ack_generation generation = UE_ACKS_PLAIN; generation <= UE_ACKS_RESET; generation++) {
@@ -343,7 +342,6 @@ static const struct {
 };
 
 static void malformed_datagrams(void **state) {
-    (void)state;
     const struct malformed_row row = {0};
     failures = 0;
     for (size_t i = 0; i < 2 * COUNT(datagrams); i++) {
@@ -384,7 +382,6 @@ static const struct {
 };
 
 static void malformed_messages(void **state) {
-    (void)state;
     const struct malformed_row row = {.begins = FRESH};
     failures = 0;
     for (size_t i = 0; i < COUNT(messages); i++) {
@@ -413,7 +410,6 @@ static void malformed_messages(void **state) {
 /* ---- internal faults that no peer can cause ---- */
 
 static void acks_out_of_order_close(void **state) {
-    (void)state;
     const struct malformed_row row = {0};
     struct script_testbed stage;
     struct malformed_events events = {0};
@@ -431,7 +427,6 @@ static void acks_out_of_order_close(void **state) {
 
 /* The acks of a packet count that is cut inside its info block. */
 static void acks_count_before_the_info_is_read(void **state) {
-    (void)state;
     const struct malformed_row row = {0};
     struct script_testbed stage;
     char packet[] = "100 Ack=100 hist=1 info";
@@ -448,7 +443,6 @@ static void acks_count_before_the_info_is_read(void **state) {
 
 /* Clients that close on bunch errors are an option (endpoint.md 39). */
 static void strict_clients_close(void **state) {
-    (void)state;
     const struct malformed_row row = {0};
     struct script_testbed stage;
     struct malformed_events events = {0};
