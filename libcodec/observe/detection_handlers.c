@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/observe/detection_handlers.h"
 
+#include <uerudp/seq.h>
 #include "libcodec/observe/detection_evidence.h"
 #include "libcodec/observe/detection_session_start.h"
 #include "libcodec/observe/detection_packet_ids.h"
@@ -11,8 +12,11 @@
    encrypted or compressed content. */
 #define READ_MIN 1
 #define FORMED_MIN 8
-/* Packets of which most match nothing, before the rest is left undecoded. */
+/* Packets of which most match nothing, before the rest is left undecoded. Fewer suffice if none matches, and none has a
+   sequence that the handshake leads to expect: damage seldom changes all headers, encryption does. */
 #define UNREADABLE_MIN 8
+/* The first packets of a side, of which some may be missing. */
+#define EXPECTED_STEP_MAX 32
 
 #define DTLS_RECORD_HEAD_BYTES 13
 #define DTLS_TYPE_MIN 20
@@ -172,6 +176,41 @@ static enum chain_evidence try_chain(struct ue_detection *detection, unsigned in
     return most;
 }
 
+static bool is_expected(const struct ue_detection_side *first, uint16_t seq) {
+    return first->has_first && (uint16_t)ue_seq_of(seq - first->first_seq) < EXPECTED_STEP_MAX;
+}
+
+/* Whether a packet has the sequence of one of its side's first packets, and acknowledges one before, or among, those of
+   the other. */
+static bool has_expected_header(const struct ue_detection *detection, unsigned side, const uint8_t *bytes,
+                                size_t size_bytes) {
+    bool is_found = false;
+    for (unsigned row = 0; !is_found && row < UE_PROFILE_COUNT; row++) {
+        struct ue_context x;
+        struct ue_datagram head;
+        struct ue_item_range rest;
+        struct ue_fault fault;
+        if ((detection->possible >> row & 1) == 0) {
+            continue;
+        }
+        ue_detection_context_of_row(detection, &detection->result, row, ue_detection_direction(detection, side), &x);
+        is_found = ue_datagram_begin(&x, bytes, size_bytes, &head, &rest, &fault) == UE_OK &&
+                   !head.prefix.is_handshake && !head.handlers.is_opaque &&
+                   is_expected(&detection->first_sides[side], head.packet.seq) &&
+                   (x.profile.packet == UE_PACKET_LEGACY ||
+                    is_expected(&detection->first_sides[!side], ue_seq_of((uint32_t)head.packet.ack + 1)));
+    }
+    return is_found;
+}
+
+void ue_detection_observe_expected(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
+                                   size_t size_bytes) {
+    struct ue_detection_handlers *handlers = &detection->handlers;
+    if (!detection->is_released && !handlers->has_expected) {
+        handlers->has_expected = has_expected_header(detection, side, bytes, size_bytes);
+    }
+}
+
 void ue_detection_observe_handlers(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
                                    size_t size_bytes) {
     struct ue_detection_handlers *handlers = &detection->handlers;
@@ -183,6 +222,7 @@ void ue_detection_observe_handlers(struct ue_detection *detection, unsigned side
         return;
     }
     handlers->datagrams++;
+    ue_detection_observe_expected(detection, side, bytes, size_bytes);
     for (unsigned i = 0; i < count; i++) {
         enum chain_evidence evidence = try_chain(detection, i, side, bytes, size_bytes);
         handlers->missed[i] = (uint8_t)(handlers->missed[i] + (evidence == EVIDENCE_MISSED));
@@ -204,7 +244,7 @@ static bool is_likely(const struct ue_detection *detection, unsigned i) {
             (never_hides && handlers->read[i] >= READ_MIN + FORMED_MIN));
 }
 
-/* Whether not even half of the packets match any generation. */
+/* Whether not even half of the packets match any generation; of few, none. */
 static bool is_unreadable(const struct ue_detection *detection) {
     const struct ue_detection_handlers *handlers = &detection->handlers;
     unsigned most = 0;
@@ -213,8 +253,8 @@ static bool is_unreadable(const struct ue_detection *detection) {
             most = detection->fits[row][variant] > most ? detection->fits[row][variant] : most;
         }
     }
-    return handlers->datagrams >= UNREADABLE_MIN && handlers->missed[0] * 2u > handlers->datagrams &&
-           most * 2u < detection->trials;
+    bool is_enough = handlers->datagrams >= UNREADABLE_MIN || (most == 0 && !handlers->has_expected);
+    return is_enough && handlers->missed[0] * 2u > handlers->datagrams && most * 2u < detection->trials;
 }
 
 /* The index of the chain that the packets match; 0: that of the settings, or not certain. */

@@ -120,6 +120,7 @@ struct ue_detection_handlers {
     uint8_t opened[UE_DETECTION_CHAINS_MAX];   /* with bunches, decrypted */
     uint16_t misfits[UE_DETECTION_CHAINS_MAX]; /* profiles with which a packet is none of these three */
     bool is_applied;                           /* the settings have the chain that was found; they had none */
+    bool has_expected;                         /* some packet has a sequence shortly after the cookie's */
 };
 
 /* Comparison of the generation and the handlers that the caller gave with the first datagrams. */

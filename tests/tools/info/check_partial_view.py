@@ -296,6 +296,30 @@ class Unknown(unittest.TestCase):
                 self.assertLessEqual(found["lost"][way] or 0, whole["lost"][way] or 0, generation)
             self.assertEqual({"c2s": 0, "s2c": 0}, found["malformed"], generation)
 
+    def test_few_packets(self):
+        """Not even one is proof of damage, if all that is known fits neither its header nor its content."""
+        for generation in ("4.18", "4.22", "5.1", "5.5", "5.8"):
+            for options in (["--handlers=aesgcm"], ["--handlers=dtls"], ["--handlers=oodle"], ["--encrypt"]):
+                frames = generated(("login", "--seed=4", *options), generation).frames
+                for count in range(5, 13):
+                    found = without_key(frames[:count])
+                    self.assertEqual({"c2s": 0, "s2c": 0}, found["malformed"], (generation, options, count))
+                    self.assertEqual({"unreadable"}, set(kinds(found)), (generation, options, count))
+                    self.assertEqual(count - 4, sum(found["unreadable"].values()), (generation, options, count))
+
+    def test_few_damaged_packets(self):
+        """A packet with the sequence that the handshake announced is malformed, also if there is no other."""
+        for generation in ("4.18", "4.22", "5.1", "5.5", "5.8"):
+            frames = generated(("login", "--seed=4"), generation).frames
+            for count in range(5, 13):
+                for is_damaged in (lambda number: number >= 4, lambda number: number == 4):
+                    damaged = [frame._replace(data=frame.data[:-1] + b"\0") if is_damaged(number) else frame
+                               for number, frame in enumerate(frames[:count])]
+                    found = without_key(damaged)
+                    self.assertEqual(sum(map(is_damaged, range(count))), sum(found["malformed"].values()),
+                                     (generation, count))
+                    self.assertNotIn("unreadable", kinds(found), (generation, count))
+
     def test_some_packets(self):
         """Packets that most of the others contradict are malformed."""
         frames = generated(("login", "--seed=4"), "5.4").frames
