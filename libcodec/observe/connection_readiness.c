@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What one connection waits for, and how long it lives. */
+#include "libcodec/observe/detection_given.h"
 #include "libcodec/observe/observer_state.h"
 
 bool ue_connection_is_ready(const struct ue_observer *observer, const struct ue_connection *connection) {
@@ -23,30 +24,52 @@ void ue_connection_update_turn(struct ue_observer *observer, struct ue_connectio
     }
 }
 
-void ue_connection_begin_comparison(struct ue_observer *observer, struct ue_connection *connection) {
-    struct ue_detection *detection = &connection->shown.detection;
-    struct ue_detection *automatic = NULL;
-    if (observer->options.order != UE_OBSERVER_AT_ONCE && !observer->options.is_reread) {
-        automatic = ue_observer_allocate(observer, sizeof *automatic);
+static void free_comparison(struct ue_observer *observer, struct ue_connection *connection) {
+    if (connection->compared != &connection->shown.detection) {
+        ue_observer_deallocate(observer, connection->compared);
     }
-    if (automatic != NULL && ue_detection_compare_given(detection, automatic)) {
-        automatic->settings.decryptor = detection->settings.decryptor;
-        connection->automatic = automatic;
+    ue_observer_deallocate(observer, connection->automatic);
+    connection->compared = connection->automatic = NULL;
+}
+
+/* What the caller reads again is decoded at once with what was given, and compared beside it. */
+static struct ue_detection *new_compared(struct ue_observer *observer, struct ue_connection *connection) {
+    if (!observer->options.is_reread) {
+        return &connection->shown.detection;
+    }
+    struct ue_detection *compared = ue_observer_allocate(observer, sizeof *compared);
+    if (compared != NULL) {
+        *compared = connection->shown.detection;
+        compared->start = NULL;
+    }
+    return compared;
+}
+
+void ue_connection_begin_comparison(struct ue_observer *observer, struct ue_connection *connection) {
+    if (observer->options.order == UE_OBSERVER_AT_ONCE) {
+        return;
+    }
+    connection->compared = new_compared(observer, connection);
+    connection->automatic = ue_observer_allocate(observer, sizeof *connection->automatic);
+    if (connection->compared != NULL && connection->automatic != NULL &&
+        ue_detection_compare_given(connection->compared, connection->automatic)) {
+        connection->automatic->settings.decryptor = connection->decryptor;
     } else {
-        ue_observer_deallocate(observer, automatic);
+        free_comparison(observer, connection);
     }
 }
 
 void ue_connection_end_comparison(struct ue_observer *observer, struct ue_connection *connection) {
-    if (connection->shown.detection.is_released) {
-        ue_observer_deallocate(observer, connection->automatic);
-        connection->automatic = NULL;
+    if (connection->compared != NULL && connection->compared->is_released) {
+        ue_detection_adopt_contradiction(&connection->shown.detection, connection->compared);
+        free_comparison(observer, connection);
     }
 }
 
 void ue_connection_end_detection(struct ue_connection *connection) {
-    if (connection->automatic != NULL) {
+    if (connection->compared != NULL) {
         ue_detection_release(connection->automatic);
+        ue_detection_release(connection->compared);
     }
     ue_detection_release(&connection->shown.detection);
 }
@@ -63,7 +86,7 @@ static void free_connection(struct ue_observer *observer, struct ue_connection *
         decryption->end(decryption->user, connection->decryptor);
     }
     ue_stream_leave(observer, connection);
-    ue_observer_deallocate(observer, connection->automatic);
+    free_comparison(observer, connection);
     ue_observer_deallocate(observer, connection);
 }
 

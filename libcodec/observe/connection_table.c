@@ -400,17 +400,24 @@ static void detect_cut(struct ue_detection *detection, const struct ue_captured_
     ue_detection_feed_truncated(detection, side, &head, decode);
 }
 
-/* The detection without what the caller gave sees each datagram first. */
-static void detect_automatically(const struct ue_connection *connection, const struct ue_captured_datagram *captured,
-                                 unsigned side, const struct ue_handshake_match *match) {
-    struct ue_decode_state ignored;
-    if (connection->automatic == NULL) {
-        return;
-    }
+static void detect_one(struct ue_detection *detection, const struct ue_captured_datagram *captured, unsigned side,
+                       const struct ue_handshake_match *match, struct ue_decode_state *decode) {
     if (captured->captured_bytes < captured->length_bytes) {
-        detect_cut(connection->automatic, captured, side, &ignored);
+        detect_cut(detection, captured, side, decode);
     } else {
-        ue_detection_feed(connection->automatic, side, captured->bytes, captured->captured_bytes, match, &ignored);
+        ue_detection_feed(detection, side, captured->bytes, captured->captured_bytes, match, decode);
+    }
+}
+
+/* The detection without what the caller gave sees each datagram first. */
+static void compare_given(const struct ue_connection *connection, const struct ue_captured_datagram *captured,
+                          unsigned side, const struct ue_handshake_match *match) {
+    struct ue_decode_state ignored;
+    if (connection->compared != NULL) {
+        detect_one(connection->automatic, captured, side, match, &ignored);
+    }
+    if (connection->compared != NULL && connection->compared != &connection->shown.detection) {
+        detect_one(connection->compared, captured, side, match, &ignored);
     }
 }
 
@@ -420,13 +427,10 @@ static void detect(struct ue_observer *observer, struct ue_connection *connectio
     const struct ue_decryption *decryption = observer->options.decryption;
     struct ue_detection *detection = &connection->shown.detection;
     observer->start.is_valid = false;
-    detect_automatically(connection, captured, side, match);
-    if (captured->captured_bytes < captured->length_bytes) {
-        detect_cut(detection, captured, side, decode);
-        return;
-    }
-    ue_detection_feed(detection, side, captured->bytes, captured->captured_bytes, match, decode);
-    if (connection->decryptor != NULL && !decode->is_other_session) {
+    compare_given(connection, captured, side, match);
+    detect_one(detection, captured, side, match, decode);
+    bool is_whole = captured->captured_bytes >= captured->length_bytes;
+    if (connection->decryptor != NULL && is_whole && !decode->is_other_session) {
         decryption->learn(decryption->user, connection->decryptor, detection, decode, captured->bytes,
                           captured->captured_bytes);
     }

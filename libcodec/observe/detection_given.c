@@ -207,6 +207,13 @@ bool ue_detection_reject_given(struct ue_detection *detection) {
     return given->is_contradicted;
 }
 
+void ue_detection_adopt_contradiction(struct ue_detection *detection, const struct ue_detection *compared) {
+    if (compared != detection && (compared->given.is_final || compared->given.has_other)) {
+        detection->given = compared->given;
+        detection->given.is_beside = true;
+    }
+}
+
 void ue_detection_adopt_given(struct ue_detection *detection, const struct ue_detection *earlier) {
     if (earlier->given.is_contradicted && earlier->result.is_undecoded && detection->given.automatic != NULL) {
         detection->given = earlier->given;
@@ -219,7 +226,7 @@ void ue_detection_adopt_given(struct ue_detection *detection, const struct ue_de
 
 bool ue_detection_contradicts(const struct ue_detection *detection, struct ue_detection_contradiction *contradiction) {
     const struct ue_detection_given *given = &detection->given;
-    bool is_contradicted = given->is_contradicted && detection->result.is_undecoded;
+    bool is_contradicted = given->is_contradicted && (given->is_beside || detection->result.is_undecoded);
     if (is_contradicted && contradiction != NULL) {
         contradiction->datagrams = (unsigned)given->packets + given->handshakes;
         contradiction->missed = (unsigned)given->missed[best_row(detection)] + given->contrary_handshakes;
@@ -228,7 +235,7 @@ bool ue_detection_contradicts(const struct ue_detection *detection, struct ue_de
 }
 
 bool ue_detection_withdrew_contradiction(const struct ue_detection *detection) {
-    return detection->given.is_contradicted && !detection->result.is_undecoded;
+    return detection->given.is_contradicted && !ue_detection_contradicts(detection, NULL);
 }
 
 struct ue_detection_contradicted_options ue_detection_contradicted_options(const struct ue_detection *detection) {

@@ -128,6 +128,7 @@ struct ue_detection_given {
     const struct ue_detection *automatic; /* see ue_detection_compare_given; NULL: nothing is compared */
     bool has_handlers;                    /* the caller gave handlers */
     bool is_contradicted;                 /* the first datagrams contradict them */
+    bool is_beside;                       /* which another detection found: this one decodes with what was given */
     bool is_final;                        /* whatever packets follow, because other settings match better */
     uint8_t packets;                      /* compared */
     uint8_t handshakes;                   /* messages with a cookie, compared with the generation */
@@ -323,7 +324,8 @@ struct ue_detection_contradiction {
 
 /* Whether the first datagrams contradict the generation or the handlers that the caller gave: most of the packets do
    not match them; or without them each one matches, and with them some cannot be decoded; or the handshake is of
-   another generation, which no fewer packets match. Then no packet is decoded, as with is_undecoded. Once
+   another generation, which no fewer packets match. Then no packet is decoded, as with is_undecoded, unless they were
+   compared beside the detection. Once
    later packets match and are decoded, nothing is contradicted any more, and the second function returns true.
    contradiction: NULL, or filled. */
 bool ue_detection_contradicts(const struct ue_detection *detection, struct ue_detection_contradiction *contradiction);

@@ -35,12 +35,6 @@ def findings(connection):
     return sorted((finding["kind"], finding["severity"], finding["text"]) for finding in connection["findings"])
 
 
-def damaged_first(frames):
-    """The first packets after the handshake are damaged."""
-    return [frame._replace(data=frame.data[:46] + bytes(byte ^ 0x5a for byte in frame.data[46:-1]) + b"\x80")
-            if 4 <= number < 70 else frame for number, frame in enumerate(frames)]
-
-
 def moved(frames, number):
     """The connection of another port of the client, 5 s later for each number."""
     clients = {id(frame) for frame in traffic.one_way(frames, "c2s")}
@@ -171,7 +165,7 @@ class Wrong(unittest.TestCase):
     def test_later_packets(self):
         """If only the first packets are damaged, those after them are decoded with what was given."""
         frames = traffic.generate("login", "--duration=8", "--seed=3", "--generation=5.5").frames
-        damaged = damaged_first(frames)
+        damaged = traffic.damaged_first(frames)
         found = info(damaged, "--generation=5.5")
         self.assertIn("unreadable", [finding["kind"] for finding in found["findings"]])
         for way in traffic.WAYS:
