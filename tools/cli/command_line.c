@@ -161,19 +161,6 @@ bool cli_parse_number(const char *text, uint64_t max, uint64_t *number) {
     return true;
 }
 
-bool cli_parse_numbers(const char *text, uint64_t max, void (*take)(void *user, uint64_t number), void *user) {
-    g_auto(GStrv) parts = g_strsplit(text, ",", -1);
-    bool good = parts[0] != NULL;
-    for (size_t i = 0; good && parts[i] != NULL; i++) {
-        uint64_t number;
-        good = cli_parse_number(parts[i], max, &number);
-        if (good) {
-            take(user, number);
-        }
-    }
-    return good;
-}
-
 static bool is_decimal(const char *text) {
     return text[strspn(text, "0123456789")] == '\0';
 }

@@ -57,9 +57,6 @@ GOptionGroup *cli_add_options(GOptionContext *context, const char *heading, cons
    program. */
 bool cli_parse(GOptionContext *context, int *argc, char ***argv);
 
-/* Splits "1,2,3" and calls take for each number; false if the text is anything else or a number exceeds max. */
-bool cli_parse_numbers(const char *text, uint64_t max, void (*take)(void *user, uint64_t number), void *user);
-
 /* Parses a decimal or, with 0x, hexadecimal number up to max. */
 bool cli_parse_number(const char *text, uint64_t max, uint64_t *number);
 

@@ -6,7 +6,7 @@
 
 #include "tools/cli/color.h"
 #include "tools/cli/command_line.h"
-#include "tools/cli/datagram_selection.h"
+#include "tools/input/datagram_selection.h"
 #include "tools/cli/output_file.h"
 #include "tools/cli/suggestion.h"
 #include "tools/edit/redactor.h"

@@ -9,7 +9,7 @@
 #include "tools/cli/color.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/output_file.h"
-#include "tools/cli/datagram_selection.h"
+#include "tools/input/datagram_selection.h"
 #include "tools/info/bandwidth_csv.h"
 #include "tools/info/capture_info.h"
 #include "tools/info/comparison_report.h"

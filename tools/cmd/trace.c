@@ -4,7 +4,7 @@
 
 #include "tools/both_ends/vantage_points.h"
 #include "tools/cli/output_file.h"
-#include "tools/cli/datagram_selection.h"
+#include "tools/input/datagram_selection.h"
 #include "tools/info/other_end.h"
 #include "tools/trace/index_rows.h"
 #include "tools/trace/page_template.h"

@@ -9,6 +9,7 @@
 #include <uerudp/time_ns.h>
 #include "tools/info/finding_text.h"
 #include "tools/info/statistics_text.h"
+#include "tools/input/datagram_selection.h"
 #include "tools/print/phrase.h"
 #include "tools/print/text_style.h"
 

@@ -8,6 +8,7 @@
 
 #include "libcodec/cipher/aes_decryption.h"
 #include "tools/cli/command_line.h"
+#include "tools/input/datagram_selection.h"
 #include "tools/observe/observed_address.h"
 
 #define US_PER_S 1e6
@@ -343,16 +344,7 @@ bool capture_reader_next(struct capture_reader *reader, struct input_datagram *c
 
 bool capture_reader_selects(struct capture_reader *reader, const struct selection *selection,
                             const struct input_datagram *captured) {
-    const struct selection_datagram datagram = {
-        .stream = captured->connection->stream,
-        .frame = captured->observed->frame,
-        .time_ns = captured->observed->time_ns,
-        .begin_ns = reader->begin_ns,
-        .context = captured->is_foreign ? NULL : &captured->context,
-        .bytes = captured->bytes,
-        .size_bytes = captured->size_bytes,
-    };
-    bool is_selected = selection_matches(selection, &datagram);
+    bool is_selected = selection_matches(selection, captured, reader->begin_ns);
     reader->summary.compared++;
     reader->summary.selected += is_selected;
     return is_selected;

@@ -5,11 +5,12 @@
 #define UERUDP_TOOLS_INPUT_CAPTURE_READER_H
 
 #include "tools/cli/command_line.h"
-#include "tools/cli/datagram_selection.h"
 #include "tools/input/capture_summary.h"
 #include "tools/cli/wire_options.h"
 #include "tools/input/datagram_source.h"
 #include "tools/print/datagram_trace.h"
+
+struct selection;
 
 /* Texts of a connection, kept by the observer. */
 struct input_connection {

@@ -3,7 +3,7 @@
 #ifndef UERUDP_TOOLS_REPLAY_REPLAY_H
 #define UERUDP_TOOLS_REPLAY_REPLAY_H
 
-#include "tools/cli/datagram_selection.h"
+#include "tools/input/datagram_selection.h"
 #include "tools/input/capture_reader.h"
 #include "tools/replay/check_options.h"
 #include "tools/replay/send_options.h"

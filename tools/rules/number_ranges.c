@@ -22,19 +22,18 @@ static bool parse_range(char *text, struct range *range) {
            (dash[1] == '\0' || cli_parse_number(dash + 1, UINT64_MAX, &range->last)) && range->first <= range->last;
 }
 
-GArray *number_ranges_parse(const char *text) {
-    GArray *ranges = g_array_new(FALSE, FALSE, sizeof(struct range));
+bool number_ranges_add(GArray **ranges, const char *text) {
+    if (*ranges == NULL) {
+        *ranges = g_array_new(FALSE, FALSE, sizeof(struct range));
+    }
     g_auto(GStrv) parts = g_strsplit(text, ",", -1);
     bool good = parts[0] != NULL;
     for (size_t i = 0; good && parts[i] != NULL; i++) {
         struct range range = {0};
         good = parse_range(parts[i], &range);
-        g_array_append_val(ranges, range);
+        g_array_append_val(*ranges, range);
     }
-    if (!good) {
-        g_clear_pointer(&ranges, g_array_unref);
-    }
-    return ranges;
+    return good;
 }
 
 bool number_ranges_contain(const GArray *ranges, uint64_t number) {

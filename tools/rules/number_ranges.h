@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns NULL if the text is not such a list; free with g_array_unref. */
-GArray *number_ranges_parse(const char *text);
+/* Adds a list to *ranges, which is created if it is NULL; free it with g_array_unref. Returns false if the text is not
+   such a list; what is before the fault may have been added then. */
+bool number_ranges_add(GArray **ranges, const char *text);
 
 /* ranges NULL: every number. */
 bool number_ranges_contain(const GArray *ranges, uint64_t number);

@@ -279,8 +279,8 @@ static bool parse_condition(struct rule *rule, const char *whole, uint32_t *give
     } else if ((*given & bit) != 0) {
         good = fail(error, whole, "occurs twice", "");
     } else if (number >= 0) {
-        rule->numbers[number] = value != NULL ? number_ranges_parse(value) : NULL;
-        good = rule->numbers[number] != NULL || fail(error, whole, "must be numbers and ranges such as 3,100-110", "");
+        good = (value != NULL && number_ranges_add(&rule->numbers[number], value)) ||
+               fail(error, whole, "must be numbers and ranges such as 3,100-110", "");
     } else if (!condition->parse(rule, value)) {
         good = fail_value(error, whole, condition, value);
     }

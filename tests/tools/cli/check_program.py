@@ -50,6 +50,7 @@ class Surface(unittest.TestCase):
         for arguments, name in ((["--no-such-option"], "no-such-option"), (["--generation=3.9"], "3.9"),
                                 (["--magic-bits=99"], "magic-bits"), (["--port=70000"], "70000"),
                                 (["--port=9-3"], "9-3"), (["--kind=nonsense"], "nonsense"), (["--channel=x"], "x"),
+                                (["--channel=3-2"], "3-2"),
                                 (["--direction=up"], "up"), (["--fields=packet.sec"], "packet.sec"),
                                 (["--fields=frame", "--separator=dot"], "dot"), (["--handlers=zip"], "zip"),
                                 (["--json", "--quiet"], "--quiet"), (["--profiles=/nowhere"], "/nowhere"),
@@ -253,6 +254,8 @@ class Selection(unittest.TestCase):
         self.assert_selects(lambda d: d["direction"] == 1, "--direction=c2s")
         self.assert_selects(lambda d: d["direction"] == 2, "--direction=s2c")
         self.assert_selects(some(lambda b: b["channel"] in (2, 3)), "--channel=2,3")
+        self.assert_selects(some(lambda b: b["channel"] in (2, 3)), "--channel=2", "--channel=3")
+        self.assert_selects(some(lambda b: b["channel"] >= 1), "--channel=1-")
         self.assert_selects(lambda d: d["is_handshake"], "--kind=handshake")
         self.assert_selects(lambda d: not d["is_handshake"], "--kind=packet")
         self.assert_selects(lambda d: not d["is_handshake"] and not d.get("bunches"), "--kind=empty")

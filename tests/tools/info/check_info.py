@@ -284,8 +284,11 @@ class Program(unittest.TestCase):
 
     def test_stream(self):
         capture = self.several()
-        lines = uerudp.run("info", "--json", "--stream=0,2", "-", data=capture, status=0).stdout.splitlines()
-        self.assertEqual([0, 2], [json.loads(line)["stream"] for line in lines])
+        for options, streams, status in ((["--stream=0,2"], [0, 2], 0), (["--stream=0", "--stream=2"], [0, 2], 0),
+                                         (["--stream=1-2"], [1, 2], 1), (["--stream=2-"], [2], 0),
+                                         (["--stream=2-4294967296"], [2], 0)):
+            lines = uerudp.run("info", "--json", *options, "-", data=capture, status=status).stdout.splitlines()
+            self.assertEqual(streams, [json.loads(line)["stream"] for line in lines], options)
         self.assertEqual(b"", uerudp.run("info", "--json", "--stream=9", "-", data=capture).stdout)
 
     def test_many(self):

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/cli/datagram_selection.h"
+#include "tools/input/datagram_selection.h"
 
 #include "tools/cli/command_line.h"
 #include "tools/print/phrase.h"
 #include "tools/rules/datagram_kind.h"
+#include "tools/rules/number_ranges.h"
 
 /* ---- options ---- */
 
-static void append(void *user, uint64_t number) {
-    g_array_append_val((GArray *)user, number);
-}
-
-static gboolean parse_numbers(GArray **list, const char *option, const char *value, GError **error) {
-    if (*list == NULL) {
-        *list = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    }
-    bool good = cli_parse_numbers(value, UINT32_MAX, append, *list);
+static gboolean parse_numbers(GArray **ranges, const char *option, const char *value, GError **error) {
+    bool good = number_ranges_add(ranges, value);
     if (!good) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: must be a list of numbers", option, value);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                    "%s=%s: must be numbers and ranges such as 3,100-110", option, value);
     }
     return good;
 }
@@ -74,7 +69,7 @@ static void add_group(struct selection *selection, GOptionContext *context, cons
 }
 
 #define STREAM_OPTIONS                                                                                                 \
-    {"stream", 0, 0, CLI_CALLBACK(parse_streams), "datagrams of these connections, numbered from 0", "N[,N...]"},      \
+    {"stream", 0, 0, CLI_CALLBACK(parse_streams), "datagrams of these connections, numbered from 0", "N[-N][,...]"},   \
         {"from",                                                                                                       \
          0,                                                                                                            \
          0,                                                                                                            \
@@ -94,7 +89,8 @@ void selection_add_options(struct selection *selection, GOptionContext *context)
     const GOptionEntry entries[] = {
         STREAM_OPTIONS,
         {"direction", 0, 0, CLI_CALLBACK(parse_direction), "client to server or server to client", "c2s|s2c"},
-        {"channel", 0, 0, CLI_CALLBACK(parse_channels), "datagrams with a bunch on one of these channels", "N[,N...]"},
+        {"channel", 0, 0, CLI_CALLBACK(parse_channels), "datagrams with a bunch on one of these channels",
+         "N[-N][,...]"},
         {"kind", 0, 0, CLI_CALLBACK(parse_kinds), "datagrams of one of these kinds, see below", "KIND[,KIND...]"},
         {0},
     };
@@ -112,15 +108,6 @@ void selection_clear(struct selection *selection) {
 
 /* ---- selection ---- */
 
-static bool contains(const GArray *list, uint64_t number) {
-    for (size_t i = 0; i < list->len; i++) {
-        if (g_array_index(list, uint64_t, i) == number) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What one datagram contains. */
 struct content {
     const struct selection *selection;
@@ -130,34 +117,34 @@ struct content {
 
 static void visit(void *user, const struct ue_item *item) {
     struct content *content = user;
-    const GArray *channels = content->selection->channels;
     content->kinds |= datagram_kinds_of_item(item);
-    content->on_channel |= channels != NULL && !item->is_ack && contains(channels, item->bunch.channel);
+    content->on_channel |= !item->is_ack && number_ranges_contain(content->selection->channels, item->bunch.channel);
 }
 
 /* What is tested without the items of the datagram. */
-static bool matches_outside(const struct selection *selection, const struct selection_datagram *datagram) {
-    const struct ue_context *context = datagram->context;
-    return (selection->streams == NULL || contains(selection->streams, datagram->stream)) &&
-           time_range_contains(&selection->range, datagram->begin_ns, datagram->frame, datagram->time_ns) &&
+static bool matches_outside(const struct selection *selection, const struct input_datagram *captured,
+                            int64_t begin_ns) {
+    const struct ue_observed_datagram *observed = captured->observed;
+    return number_ranges_contain(selection->streams, captured->connection->stream) &&
+           time_range_contains(&selection->range, begin_ns, observed->frame, observed->time_ns) &&
            (selection->direction == UE_DIRECTION_UNKNOWN ||
-            (context != NULL && (int)context->direction == selection->direction));
+            (!captured->is_foreign && (int)captured->context.direction == selection->direction));
 }
 
-bool selection_matches(const struct selection *selection, const struct selection_datagram *datagram) {
-    if (!matches_outside(selection, datagram)) {
+bool selection_matches(const struct selection *selection, const struct input_datagram *captured, int64_t begin_ns) {
+    if (!matches_outside(selection, captured, begin_ns)) {
         return false;
     }
     if (selection->channels == NULL && selection->kinds == 0) {
         return true;
     }
-    if (datagram->context == NULL) {
+    if (captured->is_foreign) {
         return selection->channels == NULL && (selection->kinds & DATAGRAM_KIND_DATA) != 0;
     }
     struct content content = {.selection = selection};
     struct ue_visitor visitor = {.item = visit, .user = &content};
     struct ue_decode_result result;
-    ue_datagram_decode(datagram->context, datagram->bytes, datagram->size_bytes, NULL, &visitor, &result);
+    ue_datagram_decode(&captured->context, captured->bytes, captured->size_bytes, NULL, &visitor, &result);
     return (selection->channels == NULL || content.on_channel) &&
            (selection->kinds == 0 ||
             ((content.kinds | datagram_kinds_of_datagram(&result, content.kinds)) & selection->kinds) != 0);
