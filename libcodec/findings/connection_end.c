@@ -64,13 +64,19 @@ void ue_connection_end_on_event(struct ue_findings *findings, const struct ue_ob
     }
 }
 
+/* By edit --redact: it may have been a normal end. */
+static bool is_masked(const char *reason, size_t length) {
+    size_t narrow = strspn(reason, "X"), wide = strspn(reason, "\xc3\x97");
+    return narrow == length || wide == length;
+}
+
 static bool is_normal_end(const char *reasons) {
     bool all = true;
     for (const char *at = reasons; all && *at != '\0'; at += strcspn(at, ",")) {
         at += *at == ',';
         size_t length = strcspn(at, ",");
         enum ue_close_reason reason = ue_close_reason_find(at, length);
-        all = length == 0 || (reason != UE_CLOSE_NONE && ue_close_reason_is_normal(reason));
+        all = is_masked(at, length) || (reason != UE_CLOSE_NONE && ue_close_reason_is_normal(reason));
     }
     return all;
 }

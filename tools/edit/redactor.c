@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/edit/redactor.h"
 
+#include <uerudp/close_reason.h>
+#include <uerudp/text.h>
 #include "tools/cli/command_line.h"
 #include "tools/edit/redactor_fragments.h"
 
@@ -9,6 +11,8 @@
 #define MASK_WIDE 0x00d7u /* multiplication sign */
 #define MASK_REST 0xffu   /* for what cannot be decoded: no message has this type, no text this length */
 #define TYPE_BITS 8
+
+#define CLOSE_REASON_BYTES 64 /* longer than every name in close_reason.def */
 
 /* Zeros after the received part of a message, so that its last field can be decoded. */
 #define PADDING_BYTES 16384
@@ -49,7 +53,6 @@ static bool is_personal(enum ue_field field) {
     case UE_F_CONTROL_DEBUG_TEXT_TEXT:
     case UE_F_CONTROL_SECURITY_VIOLATION_TEXT:
     case UE_F_CONTROL_GAME_SPECIFIC_TEXT:
-    case UE_F_CONTROL_CLOSE_REASON_TEXT:
     case UE_F_CONTROL_NET_PING_TEXT:
     case UE_F_CONTROL_IRIS_NET_REF_HANDLE_ERROR_TEXT_TEXT:
     case UE_F_CONTROL_UNIQUE_ID_TYPE:
@@ -79,16 +82,48 @@ static void blank_message(uint8_t *bytes, struct ue_view message) {
     blank(bytes, (struct ue_view){message.base, message.bit + type_bits, message.bits - type_bits});
 }
 
+static void mask_text(uint8_t *bytes, struct ue_view units, bool is_wide) {
+    fill(bytes, units.bit, units.bits, is_wide ? MASK_WIDE : MASK_NARROW, is_wide ? 16 : 8);
+}
+
+/* The close reason that begins at a unit, up to the next comma, and its length in units; name is cut at its end. */
+static size_t read_close_reason(struct ue_text text, size_t begin, char name[CLOSE_REASON_BYTES]) {
+    size_t at = begin, end = begin;
+    for (; at < ue_text_units(text); end = at) {
+        uint32_t character = ue_text_read_character(text, &at);
+        if (character == ',') {
+            break;
+        }
+        name[MIN(end - begin, CLOSE_REASON_BYTES - 1)] = character < 0x80 ? (char)character : '?';
+    }
+    return end - begin;
+}
+
+/* Masks what is not one of the engine's names in a list with commas. */
+static void mask_close_reasons(uint8_t *bytes, struct ue_text text) {
+    char name[CLOSE_REASON_BYTES];
+    for (size_t begin = 0, length, width = text.wide ? 16 : 8; begin < ue_text_units(text); begin += length + 1) {
+        length = read_close_reason(text, begin, name);
+        if (length >= sizeof name || ue_close_reason_find(name, length) == UE_CLOSE_NONE) {
+            mask_text(bytes, (struct ue_view){NULL, text.units.bit + begin * width, length * width}, text.wide);
+        }
+    }
+}
+
 static void mask_field(uint8_t *bytes, const struct ue_record *record) {
     struct ue_view units = record->text.units;
     if (record->field == UE_F_CONTROL_OPAQUE) {
         blank_message(bytes, units);
     } else if (record->field == UE_F_CONTENT_OPAQUE || record->field == UE_F_CONTENT_CUSTOM_EXPORTS) {
         blank(bytes, units);
+    } else if (record->field == UE_F_CONTROL_CLOSE_REASON_TEXT) {
+        mask_close_reasons(bytes, record->text);
     } else if (is_personal(record->field)) {
-        bool is_text = ue_field_row(record->field)->kind == UE_KIND_TEXT;
-        uint16_t pattern = record->text.wide ? MASK_WIDE : is_text ? MASK_NARROW : 0;
-        fill(bytes, units.bit, units.bits, pattern, record->text.wide ? 16 : 8);
+        if (ue_field_row(record->field)->kind == UE_KIND_TEXT) {
+            mask_text(bytes, units, record->text.wide);
+        } else {
+            fill(bytes, units.bit, units.bits, 0, 8);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """edit --anonymise and --redact: no private text of the input is in the output, at any bit, also after decryption."""
+import json
 import os
 import pathlib
 import random
@@ -197,6 +198,30 @@ class Texts(Anonymise):
         for message in texts:
             self.edit(self.capture({"reliable": True, "ch_seq": 5, "messages": [message]}), "--generation=5.5")
 
+    def closed(self, reason):
+        """The findings of a close with this reason, and the reason, before and after."""
+        capture = self.capture({"reliable": True, "ch_seq": 5, "messages": [{"close_reason": {"text": reason}}]})
+        clean = uerudp.run("edit", "--redact", "--generation=5.5", "-", "-", data=capture).stdout
+        for each in (capture, clean):
+            message, = uerudp.decode("--generation=5.5", "--content", "-", data=each)[0]["bunches"][0]["messages"]
+            report, = (json.loads(line) for line in uerudp.run("info", "--json", "--generation=5.5", "-", data=each,
+                                                               status=None).stdout.splitlines())
+            yield message["close_reason"]["text"], [(finding["kind"], finding["text"]) for finding in report["findings"]
+                                                    if finding["kind"] == "closed"]
+
+    def test_close_reasons(self):
+        """The engine's names stay, others are masked, and a masked reason is no error."""
+        for reason in ("HostClosedConnection", "ConnectionLost,ControlChannelClose", "RPCDoS"):
+            before, after = self.closed(reason)
+            self.assertEqual(reason, after[0])
+            self.assertEqual(before, after)
+        for reason, masked in (("JaneDoe", "X" * 7), ("JaneDoe,Cleanup", "X" * 7 + ",Cleanup"), ("Cleanup,Zo\u00eb", "Cleanup,\u00d7\u00d7\u00d7")):
+            before, after = self.closed(reason)
+            self.assertEqual(1, len(before[1]), "an unknown reason is no normal end")
+            self.assertEqual((masked, []), after)
+        before, after = self.closed("JaneDoe,ConnectionLost")
+        self.assertEqual(1, len(after[1]), "a known reason that is no normal end")
+
     def test_exports(self):
         """Messages after exports and ids on the control channel."""
         for flag in ("has_exports", "has_mapped"):
@@ -237,6 +262,19 @@ class Texts(Anonymise):
         longer = frame[:32] + size.to_bytes(4, "little") * 2 + frame[40:] + b"JaneDoe"
         self.assertEqual({"JaneDoe"}, found(SECRETS, longer))
         self.edit(longer, "--generation=5.5")
+
+
+class Captures(unittest.TestCase):
+    def findings(self, data):
+        result = uerudp.run("info", "--json", "-", data=data, status=None)
+        return result.returncode, [sorted((finding["kind"], finding["severity"]) for finding in json.loads(line)["findings"])
+                                   for line in result.stdout.splitlines()]
+
+    def test_findings(self):
+        """An anonymised capture has the findings of the original."""
+        for path in sorted((pathlib.Path(__file__).parents[3] / "captures").glob("*.pcap*")):
+            clean = uerudp.run("edit", "--anonymise", path, "-").stdout
+            self.assertEqual(self.findings(path.read_bytes()), self.findings(clean), path)
 
 
 if __name__ == "__main__":
