@@ -145,10 +145,12 @@ UE_INLINE void live_property_layout(enum ue_op op, struct ue_cursor *c, const st
     PACKED(m->handle, PROPERTY_HANDLE);
     const struct ue_class_property *property = ue_class_property_at(m->layout, m->handle);
     REQUIRE(property != NULL || m->handle == 0, UE_E_RANGE, PROPERTY_HANDLE);
+    size_t at = ue_cursor_pos(c);
     if (property != NULL) {
         IMPLIED(m->value.type, PROPERTY_HANDLE, property->type);
         ue_value_run(op, c, x, &m->value);
     }
+    DECODED_VIEW(m->value_bits, at);
 }
 
 UE_INLINE void parameter_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,

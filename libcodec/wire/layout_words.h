@@ -61,6 +61,14 @@
     ue_layout_measured(op, c, UE_F_##length_field, UE_F_##field,                                                       \
                        ue_layout_packed(op, c, UE_F_##length_field, 5, ue_layout_length(op, &(member))), &(member))
 
+/* The bits since `from_bit`, which other members hold as values: encoding ignores the view. */
+#define DECODED_VIEW(member, from_bit)                                                                                 \
+    do {                                                                                                               \
+        if (op == UE_DECODE || op == UE_TRACE) {                                                                       \
+            (member) = (struct ue_view){c->in, (from_bit), ue_cursor_pos(c) - (from_bit)};                             \
+        }                                                                                                              \
+    } while (0)
+
 /* Elements of a fixed size after their number, all reported as one field. */
 #define COUNTED_AS(member, field, count_bits, element_bits)                                                            \
     ue_layout_counted(op, c, (field), (count_bits), (element_bits), &(member))

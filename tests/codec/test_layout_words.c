@@ -50,6 +50,7 @@ WORD(view_below, VIEW_BELOW(m->view, BUNCH_DATA_BITS, BUNCH_DATA, ue_bound_of(16
 WORD(view_packed, VIEW_PACKED(m->view, BLOCK_PAYLOAD_BITS, BLOCK_PAYLOAD))
 WORD(counted, COUNTED(m->view, CONTROL_UNIQUE_ID_BYTES, 8, 8))
 WORD(elements, ELEMENTS(m->view, MAPPED_GUID, m->count, element))
+WORD(decoded_view, size_t at = ue_cursor_pos(c); UINT(m->number, PACKET_SEQ, 4); DECODED_VIEW(m->view, at))
 WORD(wide, WIDE_AS(m->wide, m->view, UE_F_EXPORT_GUID, 72))
 WORD(uints, UINTS(m->array, PACKET_HISTORY, 8, m->count))
 WORD(shown, UINT_SHOWN(m->number, VOICE_AMPLITUDE, 8, m->number + 1000u))
@@ -198,6 +199,18 @@ static void elements_after_their_number(void **state) {
     fail_at(counted_run, "100000001111111", m, UE_E_LENGTH, UE_F_CONTROL_UNIQUE_ID_BYTES, 8);
 }
 
+static void decoded_views_are_not_encoded(void **state) {
+    struct sample m = of_bits(9);
+    m.number = 5;
+    encode(decoded_view_run, m, "1010");
+    m = (struct sample){0};
+    struct ue_cursor c = decode(decoded_view_run, "10100000", &m);
+    assert_int_equal(m.number, 5);
+    assert_ptr_equal(m.view.base, c.in);
+    assert_int_equal(m.view.bit, 0);
+    assert_int_equal(m.view.bits, 4);
+}
+
 static void elements_of_any_size(void **state) {
     static const uint8_t ids[] = {2, 3, 4};
     struct sample m = {.count = 2, .view = {ids, 0, 24}};
@@ -341,6 +354,7 @@ int main(void) {
         cmocka_unit_test(views_have_the_length_that_the_layout_says),
         cmocka_unit_test(views_after_their_length),
         cmocka_unit_test(elements_after_their_number),
+        cmocka_unit_test(decoded_views_are_not_encoded),
         cmocka_unit_test(elements_of_any_size),
         cmocka_unit_test(integers_of_more_than_64_bits),
         cmocka_unit_test(arrays_are_zero_after_the_last_element),

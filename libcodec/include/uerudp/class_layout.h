@@ -95,6 +95,7 @@ struct ue_live_property {
     const struct ue_class *layout; /* not on the wire; input of decoding, too */
     uint32_t handle;               /* 0: the end, no value */
     struct ue_value value;
+    struct ue_view value_bits; /* of the payload; encoding ignores it */
 };
 
 /* A parameter of a call. Only values that are not zero are present; a bool always is. */

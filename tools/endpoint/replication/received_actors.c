@@ -234,13 +234,11 @@ static enum ue_status read_properties(struct received_message *p, struct ue_rece
         return read_replay_properties(p, o, payload, bit);
     }
     while (status == UE_OK) {
-        size_t begin = *bit;
         status = ue_live_property_decode(&p->m->incoming, payload, bit, &property, &p->fault);
         if (status != UE_OK || property.handle == 0) {
             return status;
         }
-        begin += property.handle < 128 ? 8 : 16; /* the packed handle */
-        status = set_value(p->m, o, property.handle, (struct ue_view){payload.base, payload.bit + begin, *bit - begin});
+        status = set_value(p->m, o, property.handle, property.value_bits);
     }
     return status;
 }
