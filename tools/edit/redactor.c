@@ -9,7 +9,9 @@
 /* A mask for wide texts keeps them wide. */
 #define MASK_NARROW 0x58u /* X */
 #define MASK_WIDE 0x00d7u /* multiplication sign */
-#define MASK_REST 0xffu   /* for what cannot be decoded: no message has this type, no text this length */
+#define MASK_REST                                                                                                      \
+    0xffu /* for what cannot be decoded: zeros would be an empty Hello, but no message has this type, no text this     \
+             length */
 #define TYPE_BITS 8
 
 #define CLOSE_REASON_BYTES 64 /* longer than every name in close_reason.def */
@@ -332,11 +334,12 @@ void redactor_report(const struct redactor_counts *counts) {
     if (counts->opaque != 0) {
         cli_error("%" G_GUINT64_FORMAT
                   " datagrams are encrypted, compressed or in an unknown format and cannot be decoded: their content "
-                  "is replaced by zeros; use --key to decrypt it",
+                  "is replaced by bytes 0xff; use --key to decrypt it",
                   counts->opaque);
     }
     if (counts->unread != 0) {
-        cli_error("%" G_GUINT64_FORMAT " bunches of the control channel are replaced by zeros: they have exports, or "
+        cli_error("%" G_GUINT64_FORMAT
+                  " bunches of the control channel are replaced by bytes 0xff: they have exports, or "
                   "are fragments of messages whose earlier fragments are not in the capture or are later in it, or "
                   "that have more than 64 KiB or 256 fragments",
                   counts->unread);

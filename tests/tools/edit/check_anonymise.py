@@ -252,8 +252,10 @@ class Texts(Anonymise):
         capture = uerudp.pcap([(50000, 7777, each) for each in uerudp.encode(objects, "--handlers=oodle")])
         options = ["--generation=5.5", "--handlers=oodle"]
         self.assertEqual({"JaneDoe", "hunter2"}, leaks(capture, *options))
-        clean = self.edit(capture, *options, left_out="cannot be decoded")
+        clean = self.edit(capture, *options, left_out="is replaced by bytes 0xff")
         self.assertEqual(len(capture), len(clean))
+        datagram, = uerudp.decode(*options, "-", data=clean)
+        self.assertEqual("ff" * len(b"x JaneDoe hunter2"), datagram["handler"]["compressed_data"])
 
     def test_trailers(self):
         """Bytes after the datagram in its frame."""
