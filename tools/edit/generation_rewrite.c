@@ -118,7 +118,7 @@ static json_t *object_of(struct generation_rewrite *rewrite, const struct input_
     };
     rewrite->json.line.length = 0;
     print_json_datagram(&rewrite->json, &shown);
-    return json_loadb(rewrite->json.line.text, rewrite->json.line.length, 0, NULL);
+    return json_loadb(rewrite->json.line.text, rewrite->json.line.length, JSON_ALLOW_NUL, NULL);
 }
 
 /* Whether the other generation needs a sequence number in every packet that this packet does not have. */

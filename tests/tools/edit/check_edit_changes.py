@@ -266,6 +266,14 @@ class Generations(unittest.TestCase):
             for packet in blocks.packets(after):
                 self.assertTrue(blocks.has_valid_checksums(packet.data[14:]))
 
+    def test_a_text_with_a_nul(self):
+        for text in ("reason", "rea\0son"):
+            objects = [{"generation": "5.5", "direction": 1, "packet": {"seq": 5, "ack": 1, "history": [0]},
+                        "bunches": [{"reliable": True, "ch_seq": 5, "messages": [{"failure": {"text": text}}]}]}]
+            data = uerudp.pcap([(50000, 7777, uerudp.encode(objects)[0])])
+            after, = decode(edit(data, "--generation=5.5", "--to-generation", "5.1"), "--generation=5.1")
+            self.assertEqual(after["bunches"][0]["messages"][0]["failure"], {"text": text})
+
     def test_impossible_generations(self):
         for old, new, field in (("4.25", "4.22", "packet."), ("5.5", "4.18", "bunches"), ("5.4", "5.8", "packet.acked")):
             data = pathlib.Path(f"captures/ue{old}.pcapng").read_bytes()
