@@ -9,7 +9,7 @@
 
 #define ROW_BYTES 8
 #define ROWS_AROUND 1
-#define VALUE_CHARS 64
+#define VALUE_BYTES 64
 
 void replay_difference_set_expected(struct replay_difference *difference, const struct ue_datagram *expected) {
     struct ue_fault fault;
@@ -30,7 +30,7 @@ struct listing {
 struct field {
     enum ue_field id;
     size_t bit;
-    size_t text; /* offset of its value in texts */
+    size_t text; /* offset of its value in texts: UTF-8, then a NUL */
     size_t text_bytes;
 };
 
@@ -46,6 +46,7 @@ static void list_field(void *user, const struct ue_record *record) {
         print_tree_value(&listing->texts, record);
     }
     field.text_bytes = listing->texts.length - field.text;
+    text_buffer_add_char(&listing->texts, '\0');
     g_array_append_val(listing->fields, field);
 }
 
@@ -155,18 +156,26 @@ static void print_rows(const struct replay_difference *d, struct text_buffer *ou
     }
 }
 
+/* The offset of the character that this byte is part of. */
+static size_t character_begin(const char *text, size_t at) {
+    while (at > 0 && ((uint8_t)text[at] & 0xc0) == 0x80) {
+        at--;
+    }
+    return at;
+}
+
 /* Where the part of two values begins that is shown: long ones from the first difference on. */
 static size_t shown_from(const struct listing_comparison *comparison) {
     const struct field *a = comparison->expected_field, *b = comparison->actual_field;
     const char *x = comparison->expected.texts.text, *y = comparison->actual.texts.text;
     size_t same = 0;
-    if (a == NULL || b == NULL || MAX(a->text_bytes, b->text_bytes) <= VALUE_CHARS) {
+    if (a == NULL || b == NULL || MAX(a->text_bytes, b->text_bytes) <= VALUE_BYTES) {
         return 0;
     }
     while (same < MIN(a->text_bytes, b->text_bytes) && x[a->text + same] == y[b->text + same]) {
         same++;
     }
-    return same / 2 * 2; /* a byte has two digits */
+    return character_begin(x + a->text, same / 2 * 2); /* a byte has two digits */
 }
 
 static void print_value(struct text_buffer *out, const struct listing *listing, const struct field *field,
@@ -175,10 +184,11 @@ static void print_value(struct text_buffer *out, const struct listing *listing, 
         text_buffer_add(out, "nothing");
         return;
     }
-    size_t chars = MIN(field->text_bytes - from, VALUE_CHARS);
+    const char *text = listing->texts.text + field->text;
+    size_t end = character_begin(text, MIN(field->text_bytes, from + VALUE_BYTES));
     text_buffer_add(out, from != 0 ? "..." : "");
-    text_buffer_add_bytes(out, listing->texts.text + field->text + from, chars);
-    text_buffer_add(out, from + chars < field->text_bytes ? "..." : "");
+    text_buffer_add_bytes(out, text + from, end - from);
+    text_buffer_add(out, end < field->text_bytes ? "..." : "");
 }
 
 static void print_fields(const struct replay_difference *d, struct text_buffer *out) {
@@ -269,18 +279,12 @@ void replay_difference_print(const struct replay_difference *d, struct text_buff
 
 /* ---- JSON ---- */
 
-static void print_json_text(struct text_buffer *out, const char *key, const char *text, size_t length) {
-    text_buffer_add_format(out, ",\"%s\":\"", key);
-    for (size_t i = 0; i < length; i++) {
-        text_escape_add_code_point(out, (unsigned char)text[i], TEXT_ESCAPE_JSON);
-    }
-    text_buffer_add_char(out, '"');
-}
-
 static void print_json_value(struct text_buffer *out, const char *key, const struct listing *listing,
                              const struct field *field) {
     if (field != NULL) {
-        print_json_text(out, key, listing->texts.text + field->text, field->text_bytes);
+        text_buffer_add_format(out, ",\"%s\":\"", key);
+        text_escape_add_utf8(out, listing->texts.text + field->text, TEXT_ESCAPE_JSON);
+        text_buffer_add_char(out, '"');
     }
 }
 
