@@ -115,7 +115,7 @@ void ue_side_totals_on_event(struct ue_findings *findings, const struct ue_obser
         bool was_counted = event->type == UE_OBSERVED_PACKET && event->packet.was_acked_unseen;
         side->not_captured -= was_counted && side->not_captured != 0;
     } else if (event->type == UE_OBSERVED_ACK && event->ack.frame == 0 && !event->ack.is_excused &&
-               peer->datagrams != 0 && peer->not_captured++ == 0) {
+               peer->not_captured++ == 0) {
         peer->not_captured_frame = event->frame;
         peer->not_captured_ns = event->time_ns;
     }
@@ -249,8 +249,8 @@ void ue_side_totals_finish(struct ue_findings *findings, unsigned side) {
                       totals->partial_ns);
     report_reordered(findings, side);
     report_count(findings, UE_FINDING_DUPLICATES, side, totals->counts.duplicates);
-    uint64_t not_captured =
-        totals->not_captured > totals->unidentified ? totals->not_captured - totals->unidentified : 0;
+    bool has_not_captured = totals->datagrams != 0 && totals->not_captured > totals->unidentified;
+    uint64_t not_captured = has_not_captured ? totals->not_captured - totals->unidentified : 0;
     report_count_from(findings, UE_FINDING_INCOMPLETE, side, not_captured, totals->not_captured_frame,
                       totals->not_captured_ns);
     report_count(findings, UE_FINDING_ONE_WAY, side, is_alone ? totals->datagrams : 0);

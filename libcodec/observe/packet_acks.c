@@ -137,14 +137,15 @@ static void report_history(struct ue_tracker_step *p, const struct ue_packet *pa
     p->may_repeat_acks = !is_continuous;
     p->are_acks_the_first = is_first && !p->tracker->sides[p->in->side].has_first;
     int64_t reach = ue_history_reach(packet);
-    if (is_continuous) {
+    bool is_whole = is_continuous && !p->are_acks_the_first; /* before the first acks, others may have been sent */
+    if (is_whole) {
         ue_tracker_report_naks(p, newest - reach, newest, is_first);
     } else {
         ue_tracker_mark_unreported(other, newest - (int64_t)packet->history_words * 32);
     }
     int64_t new_acks = newest - other->reported_id;
     for (int64_t age = (new_acks < reach ? new_acks : reach) - 1; age >= 0; age--) {
-        if (UE_UNLIKELY(!is_continuous) && !ue_history_covers(packet, (uint32_t)age)) {
+        if (UE_UNLIKELY(!is_whole) && !ue_history_covers(packet, (uint32_t)age)) {
             continue;
         }
         ue_tracker_report_ack(p, newest - age, ue_history_reports(packet, (uint32_t)age));

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What happened after the last captured packet of a side: a capture that lacks its packets does not show that it was silent,
 and one that lacks its acks does not show that it received nothing."""
+import itertools
 import re
 import unittest
 
@@ -31,6 +32,51 @@ def with_newest_missing(frames, way, count):
     """Without the last packets of a direction."""
     hidden = {id(frame) for frame in traffic.one_way(frames, way)[-count:]}
     return [frame for frame in frames if id(frame) not in hidden]
+
+
+class FirstPackets(unittest.TestCase):
+    """The first packets of one side are missing."""
+
+    def test_after_the_handshake(self):
+        for generation in GENERATIONS:
+            frames = traffic.generate("stream", "--duration=4", "--delay=40", "--generation", generation).frames
+            for way in WAYS:
+                with self.subTest(generation=generation, way=way):
+                    part = without(frames, [way], lambda s: 0.1 < s < 2)
+                    connection = info(part)
+                    warning, = of_kind(connection, "capture_incomplete")
+                    self.assertEqual(len(frames) - len(part), warning["count"])
+                    self.assertEqual(connection["lost"][way], warning["count"])
+
+    def test_with_the_handshake(self):
+        """The messages of the server have the first ids of the client."""
+        frames = traffic.generate("game", "--duration=4", "--delay=40", "--generation=5.5").frames
+        connection = info(without(frames, ["c2s"], lambda s: s < 2))
+        warning, = (each for each in of_kind(connection, "capture_incomplete") if each["severity"] == "warning")
+        self.assertEqual(connection["lost"]["c2s"], warning["count"])
+
+    def test_without_loss(self):
+        """What the packets that are missing acknowledged does not count as lost."""
+        for generation, scenario, way in itertools.product(GENERATIONS, ("stream", "game"), WAYS):
+            with self.subTest(generation=generation, scenario=scenario, way=way):
+                frames = traffic.generate(scenario, "--duration=4", "--delay=40", "--generation", generation).frames
+                connection = info(without(frames, [way], lambda s: s < 2))
+                self.assertLessEqual(sum(connection["not_acked"].values()), 1 if generation == "4.18" else 0)
+                severe = [each for each in connection["findings"] if each["severity"] != "note"]
+                self.assertEqual(severe, of_kind({"findings": severe}, "capture_incomplete"))
+
+    def test_one_direction(self):
+        """Without any packet of that side, the finding says that there is one direction."""
+        frames = traffic.generate("stream", "--duration=4", "--delay=40").frames
+        for way in WAYS:
+            connection = info(without(frames, [way], lambda s: True))
+            self.assertEqual([], of_kind(connection, "capture_incomplete"))
+            self.assertEqual(1, len(of_kind(connection, "one_direction")))
+
+    def test_middle(self):
+        """What was under way when the capture began is not missing."""
+        frames = traffic.generate("stream", "--duration=4", "--delay=40").frames
+        self.assertEqual([], of_kind(info(without(frames, WAYS, lambda s: s < 2)), "capture_incomplete"))
 
 
 class LastSilence(unittest.TestCase):
