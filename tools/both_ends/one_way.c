@@ -33,7 +33,7 @@ void one_way_clear(struct one_way *way) {
 static int64_t receiver_ahead_ns(const void *user, int64_t time_ns) {
     const struct one_way_input *input = user;
     return input->is_from_first ? ue_time_ns_since(time_ns, clock_fit_to_first_ns(input->fit, time_ns))
-                                : -clock_fit_offset_ns(input->fit, time_ns);
+                                : ue_time_ns_since(0, clock_fit_offset_ns(input->fit, time_ns));
 }
 
 static int64_t to_first_ns(const struct one_way_input *input, bool is_sender, int64_t time_ns) {

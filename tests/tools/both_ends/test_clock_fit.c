@@ -178,6 +178,23 @@ static void test_step(void **state) {
     assert_int_equal(CLOCK_FIT_NOT_LINEAR, clock_fit_of(both, counts).result);
 }
 
+/* A capture can hold any 64-bit time: two parts of a capture 19 years apart, and 380 years, which saturates. */
+static void test_far_times(void **state) {
+    static const int64_t far_s[] = {300000000, 6000000000};
+    for (int far = 0; far < 2; far++) {
+        fill(7 * MS, 0, (const int64_t[]){30 * MS, 30 * MS}, 0);
+        for (int i = 0; i < COUNT; i++) {
+            for (int way = 0; way < 2; way++) {
+                samples[way][i].time_ns += (i < COUNT / 2 ? -far_s[far] : far_s[far]) * 1000 * MS - BEGIN_NS;
+            }
+        }
+        struct clock_fit fit = clock_fit_of(both, counts);
+        assert_int_equal(CLOCK_FIT_KNOWN, fit.result);
+        assert_int_equal(7 * MS, fit.offset_ns);
+        assert_int_equal(30 * MS + INACCURACY_NS, fit.bound_ns);
+    }
+}
+
 static void test_one_way(void **state) {
     fill(9 * MS, 0, (const int64_t[]){10 * MS, 10 * MS}, 0);
     const size_t one[2] = {COUNT, 0};
@@ -211,13 +228,21 @@ static void test_order_of_a_tie(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_offset),         cmocka_unit_test(test_asymmetry),
-        cmocka_unit_test(test_drift),          cmocka_unit_test(test_no_drift),
-        cmocka_unit_test(test_step),           cmocka_unit_test(test_one_way),
-        cmocka_unit_test(test_fast_network),   cmocka_unit_test(test_order),
-        cmocka_unit_test(test_order_of_a_tie), cmocka_unit_test(test_second_clock),
-        cmocka_unit_test(test_queue),          cmocka_unit_test(test_drift_beside_queue),
-        cmocka_unit_test(test_drift_bounds),   cmocka_unit_test(test_bounds_hold),
+        cmocka_unit_test(test_offset),
+        cmocka_unit_test(test_asymmetry),
+        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_no_drift),
+        cmocka_unit_test(test_step),
+        cmocka_unit_test(test_far_times),
+        cmocka_unit_test(test_one_way),
+        cmocka_unit_test(test_fast_network),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_order_of_a_tie),
+        cmocka_unit_test(test_second_clock),
+        cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_drift_beside_queue),
+        cmocka_unit_test(test_drift_bounds),
+        cmocka_unit_test(test_bounds_hold),
     };
     return cmocka_run_group_tests_name("clock_fit", tests, NULL, NULL);
 }
