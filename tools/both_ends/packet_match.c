@@ -15,6 +15,7 @@
 
 struct hashed {
     uint64_t hash;
+    int64_t time_ns;
     guint list; /* number of the list that it is from */
     guint index;
 };
@@ -24,13 +25,19 @@ static int compare(const void *a, const void *b) {
     if (one->hash != two->hash) {
         return one->hash < two->hash ? -1 : 1;
     }
-    return one->list != two->list ? (one->list < two->list ? -1 : 1)
-                                  : (one->index > two->index) - (one->index < two->index);
+    if (one->list != two->list) {
+        return one->list < two->list ? -1 : 1;
+    }
+    if (one->time_ns != two->time_ns) {
+        return one->time_ns < two->time_ns ? -1 : 1;
+    }
+    return (one->index > two->index) - (one->index < two->index);
 }
 
 static void add(GArray *table, const GArray *datagrams, guint list) {
     for (guint i = 0; i < datagrams->len; i++) {
-        struct hashed hashed = {g_array_index(datagrams, struct end_datagram, i).hash, list, i};
+        const struct end_datagram *datagram = &g_array_index(datagrams, struct end_datagram, i);
+        struct hashed hashed = {datagram->hash, datagram->time_ns, list, i};
         g_array_append_val(table, hashed);
     }
 }
@@ -211,43 +218,61 @@ GArray *stream_pairs_find(const struct end_capture *const captures[2]) {
 
 /* What the arrivals of one content are found from. */
 struct arrival_search {
-    const GArray *sent, *arrived, *table;
+    const GArray *table; /* list 0: sent, 1: arrived */
     int64_t (*receiver_ahead_ns)(const void *user, int64_t time_ns);
     const void *user;
     int64_t tolerance_ns;
-    bool *is_used;    /* by index in sent */
-    GArray *arrivals; /* the result */
+    guint *unused_end; /* [i]: i, or if entry i - 1 is used a lesser index, from which skip_used goes on */
+    GArray *arrivals;  /* the result */
 };
 
-/* The newest datagram that can have arrived at this time, of table entries begin to end; -1: none. *is_copy: one that
-   could has arrived before. */
-static gint64 newest_sent(const struct arrival_search *search, guint begin, guint end, int64_t time_ns, bool *is_copy) {
-    for (guint i = end; i > begin; i--) {
-        guint index = g_array_index(search->table, struct hashed, i - 1).index;
-        int64_t span_ns = ue_time_ns_since(time_ns, g_array_index(search->sent, struct end_datagram, index).time_ns);
-        if (span_ns >= -search->tolerance_ns && span_ns <= PACKET_MATCH_SPAN_NS) {
-            if (!search->is_used[index]) {
-                return index;
-            }
-            *is_copy = true;
+static int64_t span_ns(const struct arrival_search *search, guint entry, int64_t time_ns) {
+    return ue_time_ns_since(time_ns, g_array_index(search->table, struct hashed, entry).time_ns);
+}
+
+/* The end of those of the entries begin to end that were sent at this time or before. */
+static guint end_of_sent(const struct arrival_search *search, guint begin, guint end, int64_t time_ns) {
+    while (begin < end) {
+        guint middle = begin + (end - begin) / 2;
+        if (span_ns(search, middle, time_ns) >= -search->tolerance_ns) {
+            begin = middle + 1;
+        } else {
+            end = middle;
         }
     }
-    return -1;
+    return end;
+}
+
+/* The end of the entries begin to end without those at their end that are used. It shortens the way for later calls:
+   the time of all calls is linear but for a logarithm. */
+static guint skip_used(guint *unused_end, guint begin, guint end) {
+    while (end > begin && unused_end[end] != end) {
+        unused_end[end] = unused_end[unused_end[end]];
+        end = unused_end[end];
+    }
+    return end;
+}
+
+/* Finds the newest datagram that can have arrived at this time, of the entries begin to end. */
+static void find_sent(const struct arrival_search *search, guint begin, guint end, int64_t time_ns,
+                      struct packet_arrival *arrival) {
+    guint newest = end_of_sent(search, begin, end, time_ns);
+    guint unused = skip_used(search->unused_end, begin, newest);
+    if (unused > begin && span_ns(search, unused - 1, time_ns) <= PACKET_MATCH_SPAN_NS) {
+        arrival->sent = g_array_index(search->table, struct hashed, unused - 1).index;
+        search->unused_end[unused] = unused - 1;
+    } else {
+        arrival->is_copy = newest > begin && span_ns(search, newest - 1, time_ns) <= PACKET_MATCH_SPAN_NS;
+    }
 }
 
 static void find_group(const struct arrival_search *search, guint begin, guint end) {
     guint arrived = first_of_list(search->table, begin, end, 1);
     for (guint i = arrived; i < end; i++) {
-        guint index = g_array_index(search->table, struct hashed, i).index;
-        struct packet_arrival *arrival = &g_array_index(search->arrivals, struct packet_arrival, index);
-        int64_t time_ns = g_array_index(search->arrived, struct end_datagram, index).time_ns;
-        int64_t sender_ns = ue_time_ns_since(time_ns, search->receiver_ahead_ns(search->user, time_ns));
-        gint64 sent = newest_sent(search, begin, arrived, sender_ns, &arrival->is_copy);
-        if (sent >= 0) {
-            arrival->is_copy = false;
-            arrival->sent = (guint)sent;
-            search->is_used[sent] = true;
-        }
+        const struct hashed *entry = &g_array_index(search->table, struct hashed, i);
+        int64_t ahead_ns = search->receiver_ahead_ns(search->user, entry->time_ns);
+        find_sent(search, begin, arrived, ue_time_ns_since(entry->time_ns, ahead_ns),
+                  &g_array_index(search->arrivals, struct packet_arrival, entry->index));
     }
 }
 
@@ -256,9 +281,11 @@ GArray *packet_arrivals_find(const GArray *sent, const GArray *arrived,
                              int64_t tolerance_ns) {
     g_autoptr(GArray) table = table_of(sent, arrived);
     GArray *arrivals = g_array_sized_new(FALSE, FALSE, sizeof(struct packet_arrival), arrived->len);
-    g_autofree bool *is_used = g_new0(bool, (gsize)sent->len + 1);
-    const struct arrival_search search = {sent, arrived,      table,   receiver_ahead_ns,
-                                          user, tolerance_ns, is_used, arrivals};
+    g_autofree guint *unused_end = g_new(guint, (gsize)table->len + 1);
+    const struct arrival_search search = {table, receiver_ahead_ns, user, tolerance_ns, unused_end, arrivals};
+    for (guint i = 0; i <= table->len; i++) {
+        unused_end[i] = i;
+    }
     for (guint i = 0; i < arrived->len; i++) {
         const struct packet_arrival none = {PACKET_MATCH_NONE, false};
         g_array_append_val(arrivals, none);
