@@ -159,5 +159,4 @@ void vantage_points_clear(struct vantage_points *points) {
     for (unsigned i = 0; i < 2; i++) {
         g_clear_pointer(&points->paths[i], g_ptr_array_unref);
     }
-    g_free(points->vantage);
 }

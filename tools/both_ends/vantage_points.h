@@ -8,9 +8,9 @@
 
 /* Fill the first two members; the rest starts zeroed. */
 struct vantage_points {
-    char *vantage;   /* as on the command line, owned; NULL: not given */
-    bool with_paths; /* see struct both_ends_options */
-    bool are_two;    /* else the next members are not set */
+    const char *vantage; /* as on the command line; NULL: not given */
+    bool with_paths;     /* see struct both_ends_options */
+    bool are_two;        /* else the next members are not set */
     struct end_source sources[2];
     int client_end; /* index of the source that is the client's end, as the user says; -1: the user does not say it */
     GPtrArray *paths[2];

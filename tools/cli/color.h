@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* A row of GOptionEntry; text: where the value of the option goes, a char *. */
+/* A row of GOptionEntry; text: where the value of the option goes, a const char *. */
 #define COLOR_OPTION(text)                                                                                             \
     {"color", 0,                                                                                                       \
      0,       G_OPTION_ARG_STRING,                                                                                     \

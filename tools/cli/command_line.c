@@ -54,11 +54,38 @@ bool cli_error_free(GError *error) {
     return false;
 }
 
+/* ---- options ---- */
+
+static GPtrArray *texts; /* const char **, where GLib stores the texts of options that are added; NULL: none */
+
+void cli_add_entries(GOptionGroup *group, const GOptionEntry *entries) {
+    g_option_group_add_entries(group, entries);
+    for (; entries->long_name != NULL; entries++) {
+        if (entries->arg == G_OPTION_ARG_STRING || entries->arg == G_OPTION_ARG_FILENAME) {
+            texts = texts != NULL ? texts : g_ptr_array_new();
+            g_ptr_array_add(texts, entries->arg_data);
+        }
+    }
+}
+
+/* Interned texts are never freed. */
+static void intern_texts(void) {
+    for (guint i = 0; texts != NULL && i < texts->len; i++) {
+        const char **text = texts->pdata[i];
+        g_autofree char *allocated = (char *)*text;
+        *text = g_intern_string(allocated);
+    }
+}
+
 /* The names of groups are those of options that GLib's own help would have. */
 GOptionGroup *cli_add_options(GOptionContext *context, const char *heading, const GOptionEntry *entries, void *user) {
     GOptionGroup *group = g_option_group_new(heading, heading, heading, user, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    cli_add_entries(group, entries);
+    if (heading != NULL) {
+        g_option_context_add_group(context, group);
+    } else {
+        g_option_context_set_main_group(context, group);
+    }
     return group;
 }
 
@@ -143,10 +170,13 @@ bool cli_parse(GOptionContext *context, int *argc, char ***argv) {
         }
     }
     bool parsed = g_option_context_parse(context, argc, argv, &error);
-    if (!parsed) {
+    if (parsed) {
+        intern_texts();
+    } else { /* GLib has freed the texts */
         report_wrong_options(context, error);
         g_error_free(error);
     }
+    g_clear_pointer(&texts, g_ptr_array_unref);
     g_option_context_free(context);
     return parsed;
 }

@@ -16,7 +16,6 @@ void wire_options_init(struct wire_options *options) {
 void wire_options_clear(struct wire_options *options) {
     g_ptr_array_unref(options->setting_texts);
     g_clear_pointer(&options->profiles, g_ptr_array_unref);
-    g_free(options->generation_name);
     ue_cipher_free(options->cipher);
 }
 
@@ -97,7 +96,7 @@ static void add_ports(GOptionGroup *group) {
          "PORTS"},
         {0},
     };
-    g_option_group_add_entries(group, entries);
+    cli_add_entries(group, entries);
 }
 
 static void add_fixed(GOptionGroup *group, struct wire_options *options) {
@@ -111,7 +110,7 @@ static void add_fixed(GOptionGroup *group, struct wire_options *options) {
          "KEY"},
         {0},
     };
-    g_option_group_add_entries(group, entries);
+    cli_add_entries(group, entries);
 }
 
 static void add_settings(GOptionGroup *group) {
@@ -126,7 +125,7 @@ static void add_settings(GOptionGroup *group) {
                              : "NUMBER"},
             {0},
         };
-        g_option_group_add_entries(group, entries);
+        cli_add_entries(group, entries);
     }
 }
 

@@ -18,7 +18,7 @@ struct wire_options {
     uint8_t ports[65536 / 8];            /* one bit per server port */
 
     GPtrArray *setting_texts; /* "key=value" from the command line, applied in wire_options_resolve */
-    char *generation_name;
+    const char *generation_name;
     struct ue_cipher *cipher;
     struct ue_decryptor decryptor;
 };

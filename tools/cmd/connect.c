@@ -27,9 +27,9 @@ struct connect {
     struct live_options live;
     struct connect_mode_options mode_options;
     gboolean check;
-    char *timeout_text, *channel_text; /* as on the command line; NULL: not given */
+    const char *timeout_text, *channel_text; /* as on the command line; NULL: not given */
     double timeout_s;
-    char *player, *url, *token, *beacon, *scenario;
+    const char *player, *url, *token, *beacon, *scenario;
 
     struct live_transport *port;
     struct event_loop *loop;
@@ -69,7 +69,7 @@ static void add_options(struct connect *c, GOptionContext *context) {
         {"check", 0, 0, G_OPTION_ARG_NONE, &c->check,
          "send reliable messages of 1 byte to 64 KiB and unreliable messages, and check that the server returns them",
          NULL},
-        {"file", 0, 0, G_OPTION_ARG_FILENAME, (char **)&c->mode_options.file, "send this file reliably", "FILE"},
+        {"file", 0, 0, G_OPTION_ARG_FILENAME, &c->mode_options.file, "send this file reliably", "FILE"},
         {"lines", 0, 0, G_OPTION_ARG_NONE, &c->reads_lines,
          "send the lines of standard input, and print the messages of the server", NULL},
         {"scenario", 0, 0, G_OPTION_ARG_STRING, &c->scenario,
@@ -99,7 +99,7 @@ static bool resolve_scenario(struct connect *c) {
         return false;
     }
     if (c->mode_options.scenario->driver == UE_DRIVER_BEACON && c->beacon == NULL) {
-        c->beacon = g_strdup(SIM_GAME_BEACON_TYPE);
+        c->beacon = SIM_GAME_BEACON_TYPE;
     }
     return true;
 }
@@ -120,7 +120,7 @@ static bool resolve(struct connect *c, int argc) {
     }
     c->mode_options.is_scenario_asked = c->scenario != NULL;
     if (jobs == 0) {
-        c->scenario = g_strdup(c->beacon != NULL ? "beacon" : "game");
+        c->scenario = c->beacon != NULL ? "beacon" : "game";
     }
     uint64_t channel = 0;
     c->timeout_s = c->check ? CHECK_SECONDS : 0;
@@ -479,14 +479,6 @@ static bool clear(struct connect *c) {
     good = event_log_close(c->log, c->loop != NULL) && good;
     good = live_report_stop() && good;
     live_options_clear(&c->live);
-    g_free((char *)c->mode_options.file);
-    g_free(c->scenario);
-    g_free(c->player);
-    g_free(c->url);
-    g_free(c->token);
-    g_free(c->beacon);
-    g_free(c->timeout_text);
-    g_free(c->channel_text);
     return good;
 }
 

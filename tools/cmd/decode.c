@@ -27,11 +27,11 @@ struct decode {
     struct capture_reader reader;
     struct selection selection;
     gboolean json, bits, content, quiet, redact;
-    char *fields;
-    char *separator;
-    char *color;
-    char *events;
-    char *project, *project_version;
+    const char *fields;
+    const char *separator;
+    const char *color;
+    const char *events;
+    const char *project, *project_version;
     gint64 changelist, game_netver;
 
     enum format format;
@@ -300,12 +300,6 @@ static void clear(struct decode *d) {
     print_tree_free(&d->tree);
     print_columns_free(&d->columns);
     selection_clear(&d->selection);
-    g_free(d->fields);
-    g_free(d->events);
-    g_free(d->separator);
-    g_free(d->color);
-    g_free(d->project);
-    g_free(d->project_version);
 }
 
 int cmd_decode(int argc, char **argv) {

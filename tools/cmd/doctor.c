@@ -11,12 +11,12 @@
 #include "tools/print/text_style.h"
 
 struct doctor {
-    char *wireshark_name, *plugin;
+    const char *wireshark_name, *plugin;
     gboolean json;
     struct doctor_wireshark wireshark;
     GPtrArray *copies;
     struct doctor_diagnosis diagnosis;
-    char *color;
+    const char *color;
     bool is_colored;
 };
 
@@ -38,7 +38,7 @@ static void add_options(struct doctor *d, GOptionContext *context) {
         COLOR_OPTION(&d->color),
         {0},
     };
-    g_option_context_add_main_entries(context, entries, NULL);
+    cli_add_options(context, NULL, entries, NULL);
 }
 
 static bool resolve(struct doctor *d, int argc) {
@@ -155,9 +155,6 @@ static void clear(struct doctor *d) {
     doctor_wireshark_clear(&d->wireshark);
     doctor_diagnosis_clear(&d->diagnosis);
     g_clear_pointer(&d->copies, g_ptr_array_unref);
-    g_free(d->wireshark_name);
-    g_free(d->plugin);
-    g_free(d->color);
 }
 
 int cmd_doctor(int argc, char **argv) {

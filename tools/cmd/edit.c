@@ -13,7 +13,7 @@ struct edit_arguments {
     struct editor_options options;
     struct edit_writer writer;
     GPtrArray *rules; /* in the order of the options; file names begin with @ */
-    char *streams, *frames, *from, *to, *shift, *format, *generation, *seed;
+    const char *streams, *frames, *from, *to, *shift, *format, *generation, *seed;
     gboolean redact, addresses, anonymise, skip;
     uint64_t seed_number;
 };
@@ -256,10 +256,6 @@ static enum cli_exit run(struct edit_arguments *c, char **paths) {
 }
 
 static void clear(struct edit_arguments *c) {
-    char *const texts[] = {c->streams, c->frames, c->from, c->to, c->shift, c->format, c->generation, c->seed};
-    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
-        g_free(texts[i]);
-    }
     g_clear_pointer(&c->options.streams, g_array_unref);
     g_clear_pointer(&c->options.frames, g_array_unref);
     g_ptr_array_unref(c->rules);

@@ -19,8 +19,8 @@
 struct encode {
     struct wire_options wire;
     gboolean hex, from_hex;
-    char *path;
-    char *source, *destination;
+    const char *path;
+    const char *source, *destination;
 
     struct output_file output;
     struct pcapng_writer writer;
@@ -223,9 +223,6 @@ int cmd_encode(int argc, char **argv) {
     wire_options_clear(&e->wire);
     datagram_source_clear(&e->input);
     text_buffer_free(&e->line);
-    g_free(e->source);
-    g_free(e->destination);
-    g_free(e->path);
     g_free(e);
     return status;
 }

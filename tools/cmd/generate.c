@@ -214,6 +214,5 @@ int cmd_generate(int argc, char **argv) {
             status = run(g);
         }
     }
-    generate_options_clear(&g->options);
     return status;
 }

@@ -29,8 +29,8 @@ struct info_arguments {
     gboolean json, summary, bits, compare;
     struct info_bandwidth_options bandwidth;
     int findings_max;
-    char *color;
-    char *junit; /* the file; NULL: none */
+    const char *color;
+    const char *junit; /* the file; NULL: none */
     struct vantage_points points;
     struct info_fail_rules rules;
     struct text_buffer out;
@@ -446,8 +446,6 @@ int cmd_info(int argc, char **argv) {
     selection_clear(&command.selection);
     info_fail_rules_clear(&command.rules);
     info_bandwidth_clear_options(&command.bandwidth);
-    g_free(command.junit);
     text_buffer_free(&command.out);
-    g_free(command.color);
     return status;
 }

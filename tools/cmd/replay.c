@@ -56,8 +56,7 @@ static gboolean parse_check(const char *option, const char *value, void *user, G
 
 static gboolean parse_target(const char *option, const char *value, void *user, GError **error) {
     struct replay_arguments *command = user;
-    g_free(command->replay.send_options.target);
-    command->replay.send_options.target = g_strdup(value);
+    command->replay.send_options.target = g_intern_string(value);
     return choose(command, option + strlen("--"), error);
 }
 
@@ -138,8 +137,6 @@ static bool resolve(struct replay_arguments *command, int argc, char **argv) {
 static void clear(struct replay_command *replay) {
     capture_reader_clear(&replay->reading);
     selection_clear(&replay->selection);
-    replay_send_options_clear(&replay->send_options);
-    g_free(replay->color);
 }
 
 int cmd_replay(int argc, char **argv) {

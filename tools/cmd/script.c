@@ -25,8 +25,8 @@ struct script_progress {
 struct script_job {
     struct script_player_options play;
     char **generations;
-    char *host, *listen, *seed;
-    char *tolerance_text; /* NULL: not given */
+    const char *host, *listen, *seed;
+    const char *tolerance_text; /* NULL: not given */
     gboolean verbose, json, update;
     struct script_progress *progress;
 };
@@ -65,7 +65,7 @@ static void add_options(struct script_job *job, GOptionContext *context) {
         {"json", 0, 0, G_OPTION_ARG_NONE, &job->json, "print a JSON object for each script and generation", NULL},
         {0},
     };
-    g_option_context_add_main_entries(context, entries, NULL);
+    cli_add_options(context, NULL, entries, NULL);
 }
 
 /* ---- arguments ---- */
@@ -272,9 +272,5 @@ int cmd_script(int argc, char **argv) {
         status = run(&job, argc, argv);
     }
     g_strfreev(job.generations);
-    g_free(job.host);
-    g_free(job.listen);
-    g_free(job.seed);
-    g_free(job.tolerance_text);
     return status;
 }

@@ -23,7 +23,7 @@ struct serve {
     struct serve_service_options service;
     struct serve_protection protection;
     gint64 port_number, max_clients;
-    char *bind, *map, *game, *mode, *scenario;
+    const char *bind, *map, *game, *mode, *scenario;
     gboolean once;
 
     struct live_transport *port;
@@ -84,7 +84,7 @@ static bool resolve_mode(struct serve *s) {
         [SERVE_SERVICE_ECHO] = "echo", [SERVE_SERVICE_SINK] = "sink", [SERVE_SERVICE_SCENARIO] = "scenario"};
     const char *mode = s->mode != NULL ? s->mode : "scenario";
     if (s->scenario == NULL) {
-        s->scenario = g_strdup("game");
+        s->scenario = "game";
     }
     for (size_t i = 0; i < G_N_ELEMENTS(modes); i++) {
         if (strcmp(modes[i], mode) == 0) {
@@ -325,11 +325,6 @@ static bool clear(struct serve *s) {
     good = server_log_close(s->log, s->loop != NULL) && good;
     good = live_report_stop() && good;
     live_options_clear(&s->live);
-    g_free(s->bind);
-    g_free(s->map);
-    g_free(s->game);
-    g_free(s->mode);
-    g_free(s->scenario);
     g_free(s);
     return good;
 }

@@ -21,8 +21,8 @@
 struct trace_command {
     struct capture_reader reader;
     struct selection selection;
-    char *path;
-    char *browser;
+    const char *path;
+    const char *browser;
     gboolean svg;
     int elements_max; /* rows of all pages, see struct trace_plot_limits */
     GPtrArray *plots; /* struct trace_plot, in the order of their first datagrams */
@@ -301,7 +301,5 @@ int cmd_trace(int argc, char **argv) {
     vantage_points_clear(&t.points);
     capture_reader_clear(&t.reader);
     selection_clear(&t.selection);
-    g_free(t.path);
-    g_free(t.browser);
     return status;
 }

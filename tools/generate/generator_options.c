@@ -26,17 +26,6 @@ void generate_options_init(struct generate_options *options) {
     }
 }
 
-void generate_options_clear(struct generate_options *options) {
-    g_free(options->output);
-    g_free(options->seed_text);
-    g_free(options->generation);
-    g_free(options->capture_at);
-    g_free(options->magic_bits);
-    g_free(options->magic);
-    g_free(options->handlers);
-    g_free(options->netver);
-}
-
 /* ---- command line ---- */
 
 static void add_output(struct generate_options *o, GOptionContext *context) {

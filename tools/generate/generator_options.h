@@ -13,11 +13,11 @@ struct generate_options {
     bool is_both; /* a capture of each end; else of the next */
     enum generate_capture_point point;
     uint32_t connections;
-    char *output;
+    const char *output;
     gboolean list, fuzz, no_sidecar, frame_time, encrypt, compress;
 
-    char *seed_text, *generation, *capture_at;
-    char *magic_bits, *magic, *handlers, *netver;
+    const char *seed_text, *generation, *capture_at;
+    const char *magic_bits, *magic, *handlers, *netver;
     double tick_hz;                   /* negative: the scenario's */
     double duration_s;                /* negative: the scenario's */
     double network[IMPAIRMENT_COUNT]; /* negative: the scenario's */
@@ -25,7 +25,6 @@ struct generate_options {
 };
 
 void generate_options_init(struct generate_options *options);
-void generate_options_clear(struct generate_options *options);
 /* Adds the options to a command line. */
 void generate_options_add(struct generate_options *options, GOptionContext *context);
 /* Call it after parsing, with the remaining arguments. False, with a message: an option is unusable. */

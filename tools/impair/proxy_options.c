@@ -242,12 +242,6 @@ void impair_options_clear(struct impair_options *options) {
     wire_options_clear(&options->wire);
     rules_free(options->rules);
     g_ptr_array_unref(options->rule_texts);
-    g_free(options->seed_text);
-    g_free(options->bind);
-    g_free(options->duration_text);
-    g_free(options->paths.both);
-    g_free(options->paths.sides[0]);
-    g_free(options->paths.sides[1]);
 }
 
 /* ---- resolution ---- */

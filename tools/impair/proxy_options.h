@@ -19,16 +19,16 @@ struct impair_options {
     struct rules *rules;
     uint64_t seed;
     struct impair_recording_paths paths;
-    char *bind; /* NULL: all local addresses */
+    const char *bind; /* NULL: all local addresses */
     gint64 max_clients;
-    char *duration_text; /* as on the command line; NULL: not given */
+    const char *duration_text; /* as on the command line; NULL: not given */
     double idle_s, duration_s, ticks_per_second;
     gboolean once, json;
 
     double values[IMPAIR_OPTION_FORMS][IMPAIRMENT_COUNT]; /* NAN: as in both directions */
     struct sim_emulation engines[2];                      /* of the client and of the server */
     GPtrArray *rule_texts;                                /* in order: "=" and a rule, or "@" and a file name */
-    char *seed_text;
+    const char *seed_text;
 };
 
 void impair_options_init(struct impair_options *options);

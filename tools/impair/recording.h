@@ -11,8 +11,8 @@ enum impair_side { IMPAIR_SIDE_CLIENT, IMPAIR_SIDE_SERVER };
 
 /* Files for both sides and for each one; NULL: none. */
 struct impair_recording_paths {
-    char *both;
-    char *sides[2]; /* [enum impair_side] */
+    const char *both;
+    const char *sides[2]; /* [enum impair_side] */
 };
 
 struct impair_recording;

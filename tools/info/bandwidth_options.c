@@ -62,5 +62,4 @@ bool info_bandwidth_resolve(struct info_bandwidth_options *options, bool is_json
 
 void info_bandwidth_clear_options(struct info_bandwidth_options *options) {
     info_budgets_clear(&options->budgets);
-    g_free(options->top_text);
 }

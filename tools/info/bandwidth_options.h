@@ -19,8 +19,8 @@ enum info_bandwidth_order {
 struct info_bandwidth_options {
     gboolean is_wanted;
     gboolean is_csv;
-    char *top_text; /* as on the command line, owned; NULL: not given */
-    int rows_max;   /* rows of each dimension; 0: INFO_BANDWIDTH_ROWS_TEXT as text, else all */
+    const char *top_text; /* as on the command line; NULL: not given */
+    int rows_max;         /* rows of each dimension; 0: INFO_BANDWIDTH_ROWS_TEXT as text, else all */
     enum info_bandwidth_order order;
     struct info_budgets budgets;
     int64_t bin_ns; /* of the series; 0: a second */

@@ -39,10 +39,6 @@ void capture_reader_clear(struct capture_reader *reader) {
         wire_options_clear(&reader->wire);
     }
     g_free(reader->frames_before);
-    g_free(reader->live.interface);
-    g_free(reader->live.filter);
-    g_free(reader->live.count_text);
-    g_free(reader->live.seconds_text);
 }
 
 static void start_observer(struct capture_reader *reader) {

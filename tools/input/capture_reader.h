@@ -38,10 +38,10 @@ struct input_datagram {
 /* Options of live capture. */
 struct capture_reader_live {
     char *interface; /* NULL: read files */
-    char *filter;
-    char *count_text, *seconds_text; /* as on the command line; NULL: not given */
-    uint64_t count;                  /* packets; 0: no limit */
-    double seconds;                  /* 0: no limit */
+    const char *filter;
+    const char *count_text, *seconds_text; /* as on the command line; NULL: not given */
+    uint64_t count;                        /* packets; 0: no limit */
+    double seconds;                        /* 0: no limit */
 };
 
 /* Fill wire (wire_options.h) and the next three members before the start; the others are private to the reader. */

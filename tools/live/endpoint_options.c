@@ -24,12 +24,6 @@ void live_options_init(struct live_options *options) {
 
 void live_options_clear(struct live_options *options) {
     g_ptr_array_unref(options->setting_texts);
-    g_free(options->generation_text);
-    g_free(options->seed_text);
-    g_free(options->key_text);
-    g_free(options->version_text);
-    g_free(options->pcap);
-    g_free(options->events);
 }
 
 /* ---- command line ---- */

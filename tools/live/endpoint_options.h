@@ -33,11 +33,11 @@ struct live_options {
     gboolean compress;     /* marks packets as compressed */
     gboolean frame_time;   /* client: asks for the server's frame times */
     gboolean json;
-    char *pcap;   /* capture file; NULL: none */
-    char *events; /* event log; NULL: none */
+    const char *pcap;   /* capture file; NULL: none */
+    const char *events; /* event log; NULL: none */
 
     GPtrArray *setting_texts; /* "key=value" of settings, applied when the generation is known */
-    char *generation_text, *seed_text, *key_text, *version_text;
+    const char *generation_text, *seed_text, *key_text, *version_text;
     double loss, delay_ms, jitter_ms, reorder, duplicate;
 };
 

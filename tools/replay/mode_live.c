@@ -262,7 +262,7 @@ static bool resolve_options(struct live *l) {
     o->network_features = session->network_features;
     o->net_speed = session->net_speed;
     o->driver = recorded_session_has(session, UE_MESSAGE_BEACON_JOIN) ? UE_DRIVER_BEACON : UE_DRIVER_GAME;
-    o->pcap = g_strdup(l->replay->send_options.pcap);
+    o->pcap = l->replay->send_options.pcap;
     o->has_key = key != NULL;
     if (key != NULL) {
         memcpy(o->key, key, sizeof o->key);

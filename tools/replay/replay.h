@@ -12,7 +12,7 @@ struct replay_command {
     struct capture_reader reading;
     struct selection selection;
     gboolean json;
-    char *color;
+    const char *color;
     bool is_colored;                           /* standard output, of check */
     struct replay_send_options send_options;   /* wire, live */
     struct replay_check_options check_options; /* check */

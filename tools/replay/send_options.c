@@ -10,12 +10,6 @@ void replay_send_options_init(struct replay_send_options *send_options) {
     *send_options = (struct replay_send_options){.speed = 1, .rounds = 1};
 }
 
-void replay_send_options_clear(struct replay_send_options *send_options) {
-    g_free(send_options->target);
-    g_free(send_options->pcap);
-    g_free(send_options->per_second_text);
-}
-
 void replay_send_options_add(struct replay_send_options *send_options, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"speed", 0, 0, G_OPTION_ARG_DOUBLE, &send_options->speed,

@@ -7,16 +7,15 @@
 #include <stdbool.h>
 
 struct replay_send_options {
-    char *target;          /* HOST:PORT; NULL: the mode does not send */
-    double speed;          /* factor of the captured speed; 0: without waiting */
-    char *per_second_text; /* as on the command line; NULL: not given */
-    double per_second;     /* wire: datagrams, at even intervals; 0: as captured */
-    gint64 rounds;         /* wire; 0: no end */
-    char *pcap;            /* live: capture file; NULL: none */
+    const char *target;          /* HOST:PORT; NULL: the mode does not send */
+    double speed;                /* factor of the captured speed; 0: without waiting */
+    const char *per_second_text; /* as on the command line; NULL: not given */
+    double per_second;           /* wire: datagrams, at even intervals; 0: as captured */
+    gint64 rounds;               /* wire; 0: no end */
+    const char *pcap;            /* live: capture file; NULL: none */
 };
 
 void replay_send_options_init(struct replay_send_options *send_options);
-void replay_send_options_clear(struct replay_send_options *send_options);
 
 /* Adds all options but the target to a command line. */
 void replay_send_options_add(struct replay_send_options *send_options, GOptionContext *context);
