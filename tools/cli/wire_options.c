@@ -25,17 +25,21 @@ static void set_error(GError **error, const char *option, const char *value, con
 
 /* ---- options ---- */
 
+bool wire_setting_parse(const char *option, const char *value, struct ue_settings *settings, GError **error) {
+    bool good = ue_settings_set(settings, option + 2, value) == UE_SETTING_OK;
+    if (!good) {
+        g_autofree char *accepted = suggestion_of_setting(option + 2);
+        set_error(error, option, value, accepted);
+    }
+    return good;
+}
+
 /* Checks the value now; it is applied later, after a profile that may follow on the command line. */
 static gboolean parse_setting(const char *option, const char *value, void *user, GError **error) {
     struct wire_options *options = user;
     struct ue_settings scratch = {0};
-    if (ue_settings_set(&scratch, option + 2, value) != UE_SETTING_OK) {
-        g_autofree char *accepted = suggestion_of_setting(option + 2);
-        set_error(error, option, value, accepted);
-        return FALSE;
-    }
     g_ptr_array_add(options->setting_texts, g_strconcat(option + 2, "=", value, NULL));
-    return TRUE;
+    return wire_setting_parse(option, value, &scratch, error);
 }
 
 static gboolean parse_profiles(const char *option, const char *value, void *user, GError **error) {
@@ -113,13 +117,16 @@ static void add_fixed(GOptionGroup *group, struct wire_options *options) {
     cli_add_entries(group, entries);
 }
 
-static void add_settings(GOptionGroup *group) {
+void wire_settings_add(GOptionGroup *group, const char *const *keys, GOptionArgFunc parse) {
     const struct ue_setting_row *row;
     for (size_t i = 0; (row = ue_setting_row(i)) != NULL; i++) {
+        if (keys != NULL && !g_strv_contains(keys, row->key)) {
+            continue;
+        }
         g_autofree char *name = g_strdelimit(g_strdup(row->key), "_", '-');
         bool is_switch = strcmp(row->key, "internal_ack") == 0;
         const GOptionEntry entries[] = {
-            {g_intern_string(name), 0, 0, CLI_CALLBACK(parse_setting), row->description,
+            {g_intern_string(name), 0, 0, CLI_CALLBACK(parse), row->description,
              is_switch       ? "SWITCH"
              : row->max == 0 ? "LIST"
                              : "NUMBER"},
@@ -133,7 +140,7 @@ static GOptionGroup *add_group(struct wire_options *options, GOptionContext *con
     GOptionGroup *group =
         g_option_group_new("wire", "Decoding:", "Show the options that control decoding", options, NULL);
     add_fixed(group, options);
-    add_settings(group);
+    wire_settings_add(group, NULL, parse_setting);
     g_option_context_add_group(context, group);
     return group;
 }

@@ -478,7 +478,6 @@ static bool clear(struct connect *c) {
     bool good = live_transport_free(c->port);
     good = event_log_close(c->log, c->loop != NULL) && good;
     good = live_report_stop() && good;
-    live_options_clear(&c->live);
     return good;
 }
 

@@ -324,7 +324,6 @@ static bool clear(struct serve *s) {
     bool good = live_transport_free(s->port);
     good = server_log_close(s->log, s->loop != NULL) && good;
     good = live_report_stop() && good;
-    live_options_clear(&s->live);
     g_free(s);
     return good;
 }

@@ -9,6 +9,7 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/suggestion.h"
+#include "tools/cli/wire_options.h"
 #include "tools/live/endpoint_handlers.h"
 
 #define DELAY_MS_MAX 60000.0
@@ -17,52 +18,20 @@
 
 void live_options_init(struct live_options *options) {
     memset(options, 0, sizeof *options);
-    options->setting_texts = g_ptr_array_new_with_free_func(g_free);
     options->ticks_per_second = LIVE_TICKS_PER_SECOND;
     options->burst = LIVE_BURST;
 }
 
-void live_options_clear(struct live_options *options) {
-    g_ptr_array_unref(options->setting_texts);
-}
-
 /* ---- command line ---- */
 
-static gboolean add_setting(const char *option, const char *value, void *user, GError **error) {
-    struct live_options *options = user;
-    struct ue_settings scratch = {0};
-    if (ue_settings_set(&scratch, option + 2, value) != UE_SETTING_OK) {
-        g_autofree char *accepted = suggestion_of_setting(option + 2);
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: %s", option, value, accepted);
-        return FALSE;
-    }
-    g_ptr_array_add(options->setting_texts, g_strconcat(option + 2, "=", value, NULL));
-    return TRUE;
-}
-
-/* Whether a setting changes what an endpoint does; the others describe captures. */
-static bool is_for_endpoints(const char *key) {
-    static const char *const keys[] = {"magic_bits", "magic",           "max_packet", "ch_seq_bound",
-                                       "extra_bits", "reliable_buffer", "handlers",   NULL};
-    return g_strv_contains(keys, key);
-}
-
-static void add_settings(GOptionGroup *group) {
-    const struct ue_setting_row *row;
-    for (size_t i = 0; (row = ue_setting_row(i)) != NULL; i++) {
-        g_autofree char *name = g_strdelimit(g_strdup(row->key), "_", '-');
-        const GOptionEntry entries[] = {
-            {g_intern_string(name), 0, 0, CLI_CALLBACK(add_setting), row->description,
-             row->max == 0 ? "LIST" : "NUMBER"},
-            {0},
-        };
-        if (is_for_endpoints(row->key)) {
-            g_option_group_add_entries(group, entries);
-        }
-    }
+static gboolean parse_setting(const char *option, const char *value, void *user, GError **error) {
+    return wire_setting_parse(option, value, &((struct live_options *)user)->settings, error);
 }
 
 static void add_wire(struct live_options *o, GOptionContext *context) {
+    /* those that change what an endpoint does; the others describe captures */
+    static const char *const settings[] = {"magic_bits", "magic",           "max_packet", "ch_seq_bound",
+                                           "extra_bits", "reliable_buffer", "handlers",   NULL};
     const GOptionEntry entries[] = {
         {"generation", 0, 0, G_OPTION_ARG_STRING, &o->generation_text,
          "engine release of both sides, from 4.13 to 5.8; default 5.5", "NAME"},
@@ -100,7 +69,7 @@ static void add_wire(struct live_options *o, GOptionContext *context) {
         {"json", 0, 0, G_OPTION_ARG_NONE, &o->json, "report as JSON Lines", NULL},
         {0},
     };
-    add_settings(cli_add_options(context, "Wire options:", entries, o));
+    wire_settings_add(cli_add_options(context, "Wire options:", entries, o), settings, parse_setting);
 }
 
 static void add_impairment(struct live_options *o, GOptionContext *context) {
@@ -236,10 +205,6 @@ static bool resolve_login(const struct live_options *o) {
 }
 
 bool live_options_resolve(struct live_options *options) {
-    for (size_t i = 0; i < options->setting_texts->len; i++) {
-        g_auto(GStrv) pair = g_strsplit(options->setting_texts->pdata[i], "=", 2);
-        ue_settings_set(&options->settings, pair[0], pair[1]);
-    }
     return resolve_generation(options) && resolve_version(options) && resolve_key(options) &&
            resolve_handlers(options) && resolve_seed(options) && resolve_handshake_versions(options) &&
            resolve_login(options) && resolve_impairment(options) &&

@@ -36,13 +36,11 @@ struct live_options {
     const char *pcap;   /* capture file; NULL: none */
     const char *events; /* event log; NULL: none */
 
-    GPtrArray *setting_texts; /* "key=value" of settings, applied when the generation is known */
     const char *generation_text, *seed_text, *key_text, *version_text;
     double loss, delay_ms, jitter_ms, reorder, duplicate;
 };
 
 void live_options_init(struct live_options *options);
-void live_options_clear(struct live_options *options);
 
 /* Adds the options to a command line. */
 void live_options_add(struct live_options *options, GOptionContext *context);

@@ -341,7 +341,6 @@ enum cli_exit replay_live(struct replay_command *replay) {
     live_client_clear(&l.client);
     status = live_transport_free(l.port) ? status : CLI_EXIT_UNUSABLE;
     status = live_report_stop() ? status : CLI_EXIT_UNUSABLE;
-    live_options_clear(&l.options);
     recorded_session_clear(&l.session);
     return status;
 }

@@ -82,7 +82,6 @@ int main(int argc, char **argv) {
         live_transport_free(intruders[i].port);
     }
     printf("%" PRIu32 "\n", joined);
-    live_options_clear(&options);
     g_free(intruders);
     g_free(target);
     return good ? 0 : 1;

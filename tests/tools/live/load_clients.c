@@ -195,7 +195,6 @@ int main(int argc, char **argv) {
     }
     good = report(&load) && good;
     leave(&load);
-    live_options_clear(&load.options);
     g_free(load.players);
     g_free(target);
     return good ? 0 : 1;
