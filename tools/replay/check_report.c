@@ -9,7 +9,7 @@ static void print_side(struct text_buffer *out, const struct replay_connection *
     const struct replay_side *side = &v->sides[role];
     const char *obstacle = replay_connection_obstacle(v, role);
     text_buffer_add_format(out, "  %s: ", phrase_side(role));
-    if (obstacle != NULL) {
+    if (obstacle != NULL && side->packets == 0) {
         text_buffer_add_format(out, "not compared: %s\n", obstacle);
         return;
     }
@@ -23,6 +23,13 @@ static void print_side(struct text_buffer *out, const struct replay_connection *
     }
     if (side->undecrypted != 0) {
         text_buffer_add_format(out, "; %llu packets of it do not decrypt", (unsigned long long)side->undecrypted);
+    }
+    if (side->uncaptured != 0) {
+        text_buffer_add_format(out, "; %llu packets that it acknowledged are not in the capture",
+                               (unsigned long long)side->uncaptured);
+    }
+    if (obstacle != NULL) {
+        text_buffer_add_format(out, "; the rest is not compared: %s", obstacle);
     }
     text_buffer_add_char(out, '\n');
 }
@@ -75,6 +82,9 @@ static void print_json_side(struct text_buffer *out, const struct replay_connect
     }
     if (side->undecrypted != 0) {
         text_buffer_add_format(out, ",\"undecrypted\":%llu", (unsigned long long)side->undecrypted);
+    }
+    if (side->uncaptured != 0) {
+        text_buffer_add_format(out, ",\"uncaptured\":%llu", (unsigned long long)side->uncaptured);
     }
     if (obstacle != NULL) {
         text_buffer_add_format(out, ",\"not_compared\":\"%s\"", obstacle);

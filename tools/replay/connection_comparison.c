@@ -279,7 +279,7 @@ static bool is_out_of_range(struct replay_side *side, int64_t id) {
     }
     side->stray_ids[side->stray_count++ % REPLAY_SIDE_STRAYS] = id;
     if (++side->out_of_range_count == STRAYS_MAX) {
-        side->obstacle = side->peer->obstacle = "too many packets are missing at once";
+        side->obstacle = side->peer->obstacle = "more than 1024 packets are missing in a row";
     }
     return true;
 }
@@ -350,12 +350,12 @@ static void receive_packet(struct replay_connection *connection, const struct in
         side->offset =
             id - seen->observed->record.decode.packet_ids.packet_id; /* equal, except for a wrap before the beginning */
     }
-    if (is_out_of_range(side, id)) {
+    bool is_needed = replay_side_is_active(side) || replay_side_is_active(side->peer);
+    if (!is_needed || is_out_of_range(side, id)) {
         return;
     }
     bool is_known = replay_packet_ring_find(&side->ring, id) != NULL || id < side->ring.oldest;
-    bool is_needed = replay_side_is_active(side) || replay_side_is_active(side->peer);
-    if (id <= 0 || is_known || !is_needed || side->newest - id >= REPLAY_PACKETS_MAX ||
+    if (id <= 0 || is_known || side->newest - id >= REPLAY_PACKETS_MAX ||
         !store_packet(side, seen, head, id, connection->start.is_known)) {
         return;
     }
@@ -388,8 +388,6 @@ static void receive_clear(struct replay_connection *connection, const struct inp
     connection->datagrams++;
     if (seen->result.fault.status != UE_OK) {
         connection->malformed++;
-        packet_placement_add_unplaced(&connection->sides[seen->role].placement, seen->observed->frame,
-                                      "which is malformed");
         return;
     }
     if (ue_datagram_begin(&seen->context, seen->bytes, seen->size_bytes, &head, &rest, &fault) != UE_OK) {
@@ -442,7 +440,6 @@ static void receive_undecrypted(struct replay_connection *connection, const stru
     struct replay_side *side = &connection->sides[seen->role];
     connection->datagrams++;
     side->undecrypted++;
-    packet_placement_add_unplaced(&side->placement, seen->observed->frame, "which does not decrypt");
 }
 
 void replay_connection_receive(struct replay_connection *connection, const struct input_datagram *seen) {

@@ -232,14 +232,6 @@ static void print_condition(const struct replay_difference *d, struct text_buffe
     case REPLAY_CONDITION_ORDER:
         text_buffer_add(out, "or the capture has datagrams in another order than they were sent");
         break;
-    case REPLAY_CONDITION_UNCAPTURED:
-        text_buffer_add_format(out, "packet %lld of the %s: the capture lacks it", (long long)d->other_id,
-                               phrase_side(!d->side));
-        if (frame != 0) {
-            text_buffer_add_format(out, ", or it is frame %llu, %s", frame, d->suspect_state);
-        }
-        text_buffer_add(out, ", or it was never sent");
-        break;
     }
 }
 
@@ -337,9 +329,6 @@ void replay_difference_print_json(const struct replay_difference *d, struct text
     }
     if (d->type == REFERENCE_MODEL_DIFFERS_RECEIVED) {
         text_buffer_add_format(out, ",\"reason\":\"%s\"", ue_close_reason_name(d->reason));
-    }
-    if (d->type == REFERENCE_MODEL_DIFFERS_UNCAPTURED) {
-        text_buffer_add_format(out, ",\"other_id\":%lld", (long long)d->other_id);
     }
     print_json_condition(d, out);
     if (d->expected_bytes != 0) {

@@ -17,8 +17,7 @@ enum replay_condition {
                                */
     REPLAY_CONDITION_NEXT,    /* one of the next packets of the side is not as it was sent */
     REPLAY_CONDITION_FRAME,   /* the packet at suspect_frame is not as it was sent */
-    REPLAY_CONDITION_ORDER,   /* the capture has datagrams in another order than they were sent */
-    REPLAY_CONDITION_UNCAPTURED /* UNCAPTURED: the capture lacks the packet, or has it at suspect_frame */
+    REPLAY_CONDITION_ORDER    /* the capture has datagrams in another order than they were sent */
 };
 
 struct replay_difference {
@@ -31,12 +30,10 @@ struct replay_difference {
     uint32_t channel;
     int64_t reliable_id;
     enum ue_close_reason reason; /* RECEIVED: the close reason of an endpoint that gets it */
-    int64_t other_id;            /* UNCAPTURED: the packet of the other side */
     enum replay_condition condition;
-    uint64_t suspect_frame;    /* 0: none */
-    const char *suspect_state; /* UNCAPTURED: what the datagram at suspect_frame is; static */
-    const char *fields;        /* names of those that may differ, where there is no expected datagram; NULL: unknown */
-    bool has_range;            /* the expected value of that field is in this range */
+    uint64_t suspect_frame; /* 0: none */
+    const char *fields;     /* names of those that may differ, where there is no expected datagram; NULL: unknown */
+    bool has_range;         /* the expected value of that field is in this range */
     uint32_t range_first, range_last, recorded_value;
     struct ue_context context;
     uint8_t actual[REPLAY_DIFFERENCE_BYTES], expected[REPLAY_DIFFERENCE_BYTES];

@@ -3,10 +3,8 @@
 
 #include <stddef.h>
 
-#define MISPLACED "whose sequence does not fit its place"
-#define FAR 256          /* farther than networks reorder packets */
-#define NEXT_MAX 4       /* ids from the packet before a misplaced one to the packet after it */
-#define UNPLACED_NEAR 32 /* ids between a missing packet and a datagram that may be it */
+#define FAR 256    /* farther than networks reorder packets */
+#define NEXT_MAX 4 /* ids from the packet before a misplaced one to the packet after it */
 
 static struct placement_arrival *arrival_at(struct packet_placement *p, int64_t id) {
     return &p->arrivals[id & (PACKET_PLACEMENT_ARRIVALS - 1)];
@@ -16,46 +14,8 @@ static bool has_arrived(struct packet_placement *p, int64_t id) {
     return arrival_at(p, id)->id == id;
 }
 
-static void add_unplaced(struct packet_placement *p, uint64_t frame, int64_t after_id, const char *state) {
-    p->unplaced[p->unplaced_count++ % PACKET_PLACEMENT_UNPLACED] = (struct unplaced_datagram){frame, after_id, state};
-}
-
-void packet_placement_add_unplaced(struct packet_placement *placement, uint64_t frame, const char *state) {
-    add_unplaced(placement, frame, placement->last_id, state);
-}
-
-/* A packet with another sequence that was captured between the packets before and after a missing one. */
-static bool find_between(const struct packet_placement *p, int64_t packet_id, struct unplaced_datagram *found) {
-    const struct placement_arrival *after = &p->arrivals[(packet_id + 1) & (PACKET_PLACEMENT_ARRIVALS - 1)];
-    const struct placement_arrival *between = &p->arrivals[after->previous_id & (PACKET_PLACEMENT_ARRIVALS - 1)];
-    if (after->id != packet_id + 1 || between->id != after->previous_id || between->previous_id != packet_id - 1) {
-        return false;
-    }
-    *found = (struct unplaced_datagram){between->frame, between->previous_id, MISPLACED};
-    return true;
-}
-
-bool packet_placement_find_unplaced(const struct packet_placement *placement, int64_t packet_id,
-                                    struct unplaced_datagram *found) {
-    int64_t least = UNPLACED_NEAR + 1;
-    if (find_between(placement, packet_id, found)) {
-        return true;
-    }
-    for (uint64_t i = 0; i < placement->unplaced_count && i < PACKET_PLACEMENT_UNPLACED; i++) {
-        const struct unplaced_datagram *unplaced = &placement->unplaced[i];
-        int64_t distance = unplaced->after_id + 1 - packet_id;
-        distance = distance < 0 ? -distance : distance;
-        if (distance < least) {
-            least = distance;
-            *found = *unplaced;
-        }
-    }
-    return least <= UNPLACED_NEAR;
-}
-
-static void set_misplaced(struct packet_placement *p, struct misplaced_packet *misplaced,
-                          const struct placement_arrival *arrival, int64_t expected_id) {
-    add_unplaced(p, arrival->frame, arrival->previous_id, MISPLACED);
+static void set_misplaced(struct misplaced_packet *misplaced, const struct placement_arrival *arrival,
+                          int64_t expected_id) {
     misplaced->frame = arrival->frame;
     misplaced->id = arrival->id;
     misplaced->expected_id = expected_id;
@@ -73,7 +33,7 @@ static void decide(struct packet_placement *p, const struct placement_arrival *a
     }
     p->has_doubtful = false;
     if (is_in_order && is_back) {
-        set_misplaced(p, misplaced, &p->doubtful, arrival->id == before + 2 ? before + 1 : 0);
+        set_misplaced(misplaced, &p->doubtful, arrival->id == before + 2 ? before + 1 : 0);
         misplaced->was_accepted = true;
         arrival_at(p, p->doubtful.id)->id = 0;
     } else {
@@ -90,11 +50,11 @@ static void compare_both(struct packet_placement *p, const struct placement_arri
     if (fits_b && !fits_a) {
         const struct placement_arrival *next = arrival_at(p, a->previous_id + 2);
         bool is_next = next->id == a->previous_id + 2 && next->previous_id == a->id;
-        set_misplaced(p, misplaced, a, is_next && !has_arrived(p, a->previous_id + 1) ? a->previous_id + 1 : 0);
+        set_misplaced(misplaced, a, is_next && !has_arrived(p, a->previous_id + 1) ? a->previous_id + 1 : 0);
         misplaced->was_accepted = true;
         return;
     }
-    set_misplaced(p, misplaced, b, 0);
+    set_misplaced(misplaced, b, 0);
     misplaced->other_frame = fits_a && !fits_b ? 0 : a->frame;
     misplaced->is_this = true;
 }
@@ -105,9 +65,6 @@ bool packet_placement_add(struct packet_placement *placement, const struct place
     *misplaced = (struct misplaced_packet){0};
     if (placement->last_id == 0) {
         placement->last_id = placement->newest_id = first_id != 0 ? first_id - 1 : a.id - 1;
-        for (uint64_t i = 0; i < placement->unplaced_count && i < PACKET_PLACEMENT_UNPLACED; i++) {
-            placement->unplaced[i].after_id = a.id - 2;
-        }
     }
     a.previous_id = placement->last_id;
     const struct placement_arrival *other = arrival_at(placement, a.id);
@@ -120,7 +77,7 @@ bool packet_placement_add(struct packet_placement *placement, const struct place
         decide(placement, &a, misplaced);
         a.previous_id = placement->last_id;
         if (misplaced->frame == 0 && first_id != 0 && a.id < first_id && placement->newest_id >= first_id) {
-            set_misplaced(placement, misplaced, &a, 0);
+            set_misplaced(misplaced, &a, 0);
             misplaced->is_this = true;
         } else if (a.id > placement->newest_id + FAR || a.id < placement->newest_id - FAR) {
             placement->doubtful = a;

@@ -8,14 +8,6 @@
 #include <stdint.h>
 
 #define PACKET_PLACEMENT_ARRIVALS 1024 /* newest ids of which arrivals are known */
-#define PACKET_PLACEMENT_UNPLACED 64   /* newest datagrams that are in the capture but not compared */
-
-/* A datagram that is in the capture and whose packet counts as missing. */
-struct unplaced_datagram {
-    uint64_t frame;
-    int64_t after_id;  /* the packet that was captured before it; 0: none */
-    const char *state; /* what it is; static */
-};
 
 struct placement_arrival {
     int64_t id;
@@ -30,8 +22,6 @@ struct packet_placement {
     bool has_doubtful; /* ... unless one that is far from them does, which the next packet shows */
     struct placement_arrival doubtful;
     struct placement_arrival arrivals[PACKET_PLACEMENT_ARRIVALS]; /* by id */
-    struct unplaced_datagram unplaced[PACKET_PLACEMENT_UNPLACED];
-    uint64_t unplaced_count;
 };
 
 /* A packet whose sequence does not fit. */
@@ -48,12 +38,5 @@ struct misplaced_packet {
    if it is a duplicate. */
 bool packet_placement_add(struct packet_placement *placement, const struct placement_arrival *arrival, int64_t first_id,
                           struct misplaced_packet *misplaced);
-
-/* A datagram that is not compared. */
-void packet_placement_add_unplaced(struct packet_placement *placement, uint64_t frame, const char *state);
-
-/* The datagram that may be a packet that counts as missing. False: none. */
-bool packet_placement_find_unplaced(const struct packet_placement *placement, int64_t packet_id,
-                                    struct unplaced_datagram *found);
 
 #endif

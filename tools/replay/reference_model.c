@@ -5,10 +5,9 @@
 #include <uerudp/seq.h>
 #include "tools/replay/reference_model_state.h"
 
-#define LEARN (INT32_MIN / 2)    /* number of an entry that is not known yet; */
-#define LEARNED_ONE (LEARN + 1)  /* ... of the control channel, on which something must have come */
-#define NEAR_NUMBERS 4           /* by how much a sender may count wrong */
-#define UNKNOWN_OUT_PACKETS 1024 /* how long numbers may be missing after a packet with unknown bytes */
+#define LEARN (INT32_MIN / 2)   /* number of an entry that is not known yet; */
+#define LEARNED_ONE (LEARN + 1) /* ... of the control channel, on which something must have come */
+#define NEAR_NUMBERS 4          /* by how much a sender may count wrong */
 
 struct type {
     const char *name;
@@ -221,13 +220,9 @@ static void commit(struct reference_model *m, uint64_t now_ns, const struct ue_p
 
 /* ---- what was sent: bunches ---- */
 
-static bool may_miss_numbers(const struct reference_model *m) {
-    return m->unknown_out >= m->conn->sender.out_packet_id - UNKNOWN_OUT_PACKETS;
-}
-
 /* Whether the numbers before this one may have been used in packets with unknown bytes. */
 static bool may_jump(const struct reference_model *m, const struct ue_channel_entry *entry, int32_t ch_seq) {
-    return may_miss_numbers(m) ||
+    return reference_model_may_miss_numbers(m) ||
            ch_seq <= GPOINTER_TO_INT(g_hash_table_lookup(m->unseen, GUINT_TO_POINTER(entry->channel->id)));
 }
 
@@ -425,7 +420,7 @@ static void compare_reliable(const struct sending *s, struct ue_channel_entry *e
         compare_number(s, entry, bunch, ch_seq);
     } else if (!m->learns && ch_seq <= m->conn->channels.out_first) {
         report_item(s, entry, bunch, REFERENCE_MODEL_DIFFERS_CH_SEQ, NULL, true); /* before the first of its channel */
-    } else if (!m->learns && !may_miss_numbers(m) && m->notes.early == 0) {
+    } else if (!m->learns && !reference_model_may_miss_numbers(m) && m->notes.early == 0) {
         /* A sender of early copies may count the report of one packet only, and fills packets while it reads reports
            (endpoint.md 39.11). */
         report_item(s, entry, bunch, REFERENCE_MODEL_DIFFERS_SPURIOUS, NULL, false);
@@ -450,7 +445,7 @@ static void open_here(struct ue_channel *channel, const struct ue_bunch *bunch, 
 
 /* Channels that need no open, or whose open the model may not have seen. */
 static bool needs_no_open(const struct reference_model *m, enum ue_channel_kind kind) {
-    return m->learns || may_miss_numbers(m) || ue_kind_both_open(kind);
+    return m->learns || reference_model_may_miss_numbers(m) || ue_kind_both_open(kind);
 }
 
 static struct ue_channel *new_channel(const struct sending *s, struct ue_channel_entry *entry,
@@ -484,13 +479,13 @@ static void compare_channel(const struct sending *s, struct ue_channel_entry *en
     struct ue_channel *channel = entry->channel;
     bool is_new = !is_copy(m, entry, bunch);
     if (bunch->open && is_new) {
-        if (channel->open_sent && !channel->closing && !m->learns && !may_miss_numbers(m) &&
+        if (channel->open_sent && !channel->closing && !m->learns && !reference_model_may_miss_numbers(m) &&
             !ue_kind_both_open(channel->kind)) {
             report_item(s, entry, bunch, REFERENCE_MODEL_DIFFERS_OPEN, NULL, false);
         } else {
             open_here(channel, bunch, m->conn->sender.out_packet_id);
         }
-    } else if (channel->closing && is_new && !may_miss_numbers(m)) {
+    } else if (channel->closing && is_new && !reference_model_may_miss_numbers(m)) {
         report_item(s, entry, bunch, REFERENCE_MODEL_DIFFERS_AFTER_CLOSE, NULL, false);
     }
     if (bunch->open && channel->opened_locally && bunch->partial) {
@@ -510,7 +505,7 @@ static bool is_unexplained(const struct reference_model *m, const struct ue_chan
                            const struct ue_bunch *bunch, int64_t *nacked_id) {
     *nacked_id = -1;
     if (entry->channel == NULL || !is_copy(m, entry, bunch)) {
-        return entry->channel == NULL && !bunch->open && !m->learns;
+        return entry->channel == NULL && !bunch->open && !m->learns && !reference_model_may_miss_numbers(m);
     }
     const struct ue_out_rec *out = reference_model_find_out(entry->channel, number_of(m, entry, bunch));
     bool is_early =

@@ -46,15 +46,21 @@ void reference_model_add_mark(struct reference_model *m, uint32_t index, const s
     g_hash_table_insert(m->marks, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(marks | mark));
 }
 
+/* Whether a packet with unknown bytes may have a copy of a newly lost bunch: the last one, or, of what is sent again
+   before a report (endpoint.md 21), one of the latest. */
+static bool may_have_copy(const struct reference_model *m, const struct ue_channel *channel) {
+    bool is_early = channel->index == 0 || m->notes.early != 0;
+    return m->unknown_out == m->conn->sender.out_packet_id - 1 || (is_early && reference_model_may_miss_numbers(m));
+}
+
 /* Sets from which own packet on the newly lost bunches are due. Where a copy may be in a packet with unknown bytes, the
    bunch counts as sent. Returns whether any is due. */
 static bool date_owed_of(struct reference_model *m, const struct ue_channel *channel) {
     bool is_any_owed = false;
     for (struct ue_out_rec *out = channel->out_first; out != NULL; out = out->next) {
         if (out->packet_id == UE_NO_PACKET && !out->acked) {
-            if (m->unknown_out == m->conn->sender.out_packet_id - 1) {
-                reference_model_add_mark(m, channel->index, out,
-                                         REFERENCE_MODEL_MARK_REPEATED); /* perhaps in that packet already */
+            if (may_have_copy(m, channel)) {
+                reference_model_add_mark(m, channel->index, out, REFERENCE_MODEL_MARK_REPEATED);
             }
             bool may_be_sent = reference_model_has_mark(m, channel->index, out,
                                                         REFERENCE_MODEL_MARK_UNKNOWN | REFERENCE_MODEL_MARK_REPEATED);

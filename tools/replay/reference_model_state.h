@@ -48,6 +48,14 @@ struct ue_out_rec *reference_model_find_out(const struct ue_channel *channel, in
 static inline bool reference_model_is_owed(const struct ue_out_rec *out) {
     return out->packet_id < 0 && !out->acked;
 }
+
+#define REFERENCE_MODEL_UNKNOWN_OUT_PACKETS 1024
+
+/* Whether one of the latest own packets has unknown bytes, and so may have used numbers. */
+static inline bool reference_model_may_miss_numbers(const struct reference_model *m) {
+    return m->unknown_out >= m->conn->sender.out_packet_id - REFERENCE_MODEL_UNKNOWN_OUT_PACKETS;
+}
+
 /* Sets from which own packet on the bunches are due that were reported as lost since the last call. */
 void reference_model_date_owed(struct reference_model *m);
 /* Bunches that are due may be in a packet with unknown bytes: they count as sent. */

@@ -7,12 +7,10 @@
 #include "tools/replay/side_difference.h"
 #include "tools/replay/side_evidence.h"
 
-#define WINDOW 256                      /* own packets that wait for earlier ones; */
-#define MISSING_PACKETS 64              /* own packets without retransmission before one counts as missing; */
-#define MISSING_PACKETS_AT_END 16       /* ... at the end of the capture */
-#define ORDER_NS UINT64_C(1000000000)   /* ... where later retransmissions show it, */
-#define SILENCE_NS UINT64_C(2000000000) /* ... or where there are none */
-#define FIRST_MAX 256                   /* first packets that may be missing */
+#define WINDOW 256                /* own packets that wait for earlier ones; */
+#define MISSING_PACKETS 64        /* own packets without retransmission before one counts as missing; */
+#define MISSING_PACKETS_AT_END 16 /* ... at the end of the capture */
+#define FIRST_MAX 256             /* first packets that may be missing */
 #define EARLY_MAX 32          /* packets of the other side that an own packet may use before its header reports them */
 #define UNCERTAIN_PACKETS 256 /* packets after one that was not delivered whose content is uncertain */
 #define ITEMS_MAX 1024
@@ -21,7 +19,14 @@
 #define CLOCK_BEGIN_NS UINT64_C(1000000000)
 
 struct reference_model_retransmissions replay_side_retransmissions(const struct replay_side *side) {
-    return side->model != NULL ? *reference_model_get_retransmissions(side->model) : side->retransmissions;
+    struct reference_model_retransmissions all = side->retransmissions;
+    if (side->model != NULL) {
+        const struct reference_model_retransmissions *added = reference_model_get_retransmissions(side->model);
+        all.copies += added->copies;
+        all.early += added->early;
+        all.late += added->late;
+    }
+    return all;
 }
 
 static void free_model(struct replay_side *side) {
@@ -43,6 +48,7 @@ void replay_side_free(struct replay_side *side) {
 
 void replay_side_reset(struct replay_side *side) {
     free_model(side);
+    side->retransmissions = (struct reference_model_retransmissions){0};
     g_free(side->difference);
     side->difference = NULL;
     memset(side->differences, 0, sizeof side->differences);
@@ -202,26 +208,35 @@ static bool is_out_of_range(const struct replay_side *side, int64_t packet_id) {
     return false;
 }
 
+/* A packet that the side received is not in the capture, so its content is unknown: a new model starts after it, as if
+   the capture began there. */
+static void restart_after(const struct side_comparison *l, int64_t packet_id) {
+    struct replay_side *side = l->side;
+    struct reference_model *former = side->model;
+    int64_t out = MAX(first_unacked(side, packet_id + 1, l->packet->id), l->packet->id - UNCERTAIN_PACKETS);
+    side->retransmissions = replay_side_retransmissions(side);
+    side->model = NULL;
+    if (!start_at(side, packet_id + 1, out, false)) {
+        side->model = former;
+        return;
+    }
+    reference_model_free(former);
+    for (; out < l->packet->id; out++) {
+        reference_model_send_unknown(side->model, side->now_ns);
+    }
+    side->next = side->limits.order_id = side->limits.silent_id = l->packet->id;
+}
+
 static void receive_uncaptured(const struct side_comparison *l, int64_t packet_id) {
     if (is_out_of_range(l->side->peer, packet_id)) {
-        l->side->obstacle = "too many packets are missing at once";
+        l->side->obstacle = "more than 1024 packets are missing in a row";
     }
     if (may_be_earlier(l, packet_id) || l->side->obstacle != NULL) {
         reference_model_report_packet(l->side->model, packet_id, true);
         return;
     }
-    struct replay_difference *d =
-        replay_side_add_difference(l->side, REFERENCE_MODEL_DIFFERS_UNCAPTURED, l->packet->frame, l->packet->id);
-    l->side->lacks_packets = true;
-    if (d != NULL) {
-        struct unplaced_datagram unplaced = {0};
-        packet_placement_find_unplaced(&l->side->peer->placement, packet_id, &unplaced);
-        d->condition = REPLAY_CONDITION_UNCAPTURED;
-        d->suspect_frame = unplaced.frame;
-        d->suspect_state = unplaced.state;
-        d->other_id = packet_id - l->side->peer->offset;
-    }
-    reference_model_report_packet(l->side->model, packet_id, true);
+    l->side->uncaptured++;
+    restart_after(l, packet_id);
 }
 
 /* Passes a packet to the endpoint. Returns whether it counts as delivered there. */
@@ -280,6 +295,9 @@ static bool receive_early(void *user, int64_t nacked_id) {
     int64_t first = reference_model_reported_id(l->side->model) + 1;
     for (int64_t id = first; id <= l->packet->peer_newest && id < first + EARLY_MAX; id++) {
         const struct replay_packet *from = replay_packet_ring_find(&l->side->peer->ring, id);
+        if (from == NULL && may_be_received(l, id)) {
+            return false; /* its content is unknown */
+        }
         bool explains = from != NULL && (nacked_id < 0 || replay_packet_acknowledges(from, nacked_id) == 0);
         if (explains && l->early_packets < EARLY_MAX && may_be_received(l, id)) {
             l->early_packets++;
@@ -298,7 +316,7 @@ static bool may_know_more(void *user) {
             return true;
         }
     }
-    return l->side->lacks_packets;
+    return false;
 }
 
 static enum reference_model_number find_number(void *user, const struct ue_bunch *bunch, uint32_t ch_seq) {
@@ -319,10 +337,22 @@ static void refuse_header(struct side_comparison *l, enum side_order order) {
         ue_seq_of(reference_model_reported_id(l->side->model));
 }
 
+/* Whether a packet was sent after this one, as far as known: it was captured later, or one before it was. */
+static bool is_not_sent_yet(const struct side_comparison *l, int64_t packet_id) {
+    const struct replay_side *peer = l->side->peer;
+    int64_t first = l->packet->peer_newest + 1;
+    for (int64_t id = first; id <= MIN(packet_id, peer->newest) && !may_be_earlier(l, packet_id); id++) {
+        if (replay_packet_ring_find(&peer->ring, id) != NULL) {
+            return true;
+        }
+    }
+    return packet_id >= first + EARLY_MAX && !may_be_earlier(l, packet_id);
+}
+
 /* The header may acknowledge packets that were captured later, or not at all. Returns whether it is accepted. */
 static bool receive_header(struct side_comparison *l) {
     enum side_order order = side_evidence_order(l->side, l->packet);
-    bool is_beyond = l->packet->ack > l->packet->peer_newest && !may_be_earlier(l, l->packet->ack);
+    bool is_beyond = is_not_sent_yet(l, l->packet->ack);
     if (order == SIDE_ORDER_WRONG || (is_beyond && order == SIDE_ORDER_UNKNOWN)) {
         refuse_header(l, order);
         return false;
@@ -396,7 +426,7 @@ static void compare_old_ack(const struct side_comparison *l, int64_t packet_id) 
 
 /* Acknowledges a packet for the first time. False: it is wrong. */
 static bool compare_new_ack(const struct side_comparison *l, int64_t id) {
-    bool is_beyond = id > l->packet->peer_newest && !may_be_earlier(l, id);
+    bool is_beyond = is_not_sent_yet(l, id);
     enum side_order order = order_of_ack(l, id, is_beyond);
     if (order != SIDE_ORDER_FITS) {
         add_wrong_ack(l, order == SIDE_ORDER_WRONG ? REPLAY_CONDITION_NONE
@@ -440,42 +470,6 @@ static void receive_acks(const struct side_comparison *l) {
 
 /* ---- one own packet ---- */
 
-/* Whether an own packet is older than a number of packets without retransmissions, and older than a time. */
-static bool is_past(const struct replay_side *side, int64_t id, uint64_t packets, uint64_t wait_ns) {
-    size_t place = id & (REPLAY_PACKETS_MAX - 1);
-    return id < side->next && side->plain_count - side->plain[place] >= packets &&
-           side->now_ns - side->times_ns[place] >= wait_ns;
-}
-
-static void grow_impatient(struct replay_side *side, uint64_t packets) {
-    struct reference_model_retransmission_limits *limits = &side->limits;
-    while (is_past(side, limits->order_id, packets, ORDER_NS)) {
-        limits->order_id++;
-    }
-    while (is_past(side, limits->silent_id, packets, SILENCE_NS)) {
-        limits->silent_id++;
-    }
-}
-
-static void miss_retransmissions(struct replay_side *side, uint64_t grace) {
-    struct reference_model_missing_retransmission missing;
-    grow_impatient(side, grace);
-    if (!reference_model_find_missing_retransmission(side->model, &side->limits, &missing) ||
-        missing.since_id <= side->next - REPLAY_PACKETS_MAX) {
-        return;
-    }
-    struct replay_difference *d =
-        replay_side_add_difference(side, REFERENCE_MODEL_DIFFERS_NOT_RESENT,
-                                   side->frames[missing.since_id & (REPLAY_PACKETS_MAX - 1)], missing.since_id);
-    if (d != NULL) {
-        d->condition = REPLAY_CONDITION_REPORT;
-        d->suspect_frame = side->reports[missing.since_id & (REPLAY_PACKETS_MAX - 1)];
-        d->has_bunch = d->has_reliable_id = true;
-        d->channel = missing.channel;
-        d->reliable_id = missing.reliable_id;
-    }
-}
-
 static void set_time(struct replay_side *side, int64_t time_ns) {
     side->begin_ns = side->begin_ns == 0 ? (uint64_t)time_ns : side->begin_ns;
     uint64_t now_ns = CLOCK_BEGIN_NS + (uint64_t)time_ns - side->begin_ns;
@@ -505,15 +499,15 @@ static void look(struct replay_side *side, const struct replay_packet *packet) {
     ue_datagram_decode(&side->context, packet->bytes, packet->size_bytes, &l.datagram, NULL, &result);
     set_time(side, packet->time_ns);
     compare_ids(&l);
-    if (packet->is_premature) {
-        side_difference_add_conditional(&l, REFERENCE_MODEL_DIFFERS_PREMATURE, REPLAY_CONDITION_EARLIER);
-    }
     int64_t ack_floor = side->ack_floor;
     if (packet->words == 0) {
         receive_acks(&l);
         ack_floor = side->ack_floor;
     } else if (receive_header(&l)) {
         ack_floor = MAX(ack_floor, packet->ack);
+    }
+    if (packet->is_premature && !side->lacks_state && !may_know_more(&l)) {
+        side_difference_add_conditional(&l, REFERENCE_MODEL_DIFFERS_PREMATURE, REPLAY_CONDITION_EARLIER);
     }
     side->frames[packet->id & (REPLAY_PACKETS_MAX - 1)] = packet->frame;
     side->reports[packet->id & (REPLAY_PACKETS_MAX - 1)] = side->received_frame;
@@ -534,23 +528,24 @@ static int64_t needed_from(const struct replay_side *side) {
 
 static void look_at_next(struct replay_side *side) {
     const struct replay_packet *packet = replay_packet_ring_find(&side->ring, side->next);
-    uint64_t copies = reference_model_get_retransmissions(side->model)->copies;
+    uint64_t copies = replay_side_retransmissions(side).copies;
     size_t place = side->next & (REPLAY_PACKETS_MAX - 1);
     uint64_t frame = packet != NULL ? packet->frame : UINT64_MAX;
     if (packet != NULL && packet->id >= side->join) {
         look(side, packet);
     } else {
+        side->lacks_state |= packet == NULL && side_evidence_is_delivered(side, side->next);
         reference_model_send_unknown(side->model, side->now_ns);
     }
     side->plain[place] = side->plain_count;
     side->times_ns[place] = side->now_ns;
-    side->plain_count += reference_model_get_retransmissions(side->model)->copies == copies;
+    side->plain_count += replay_side_retransmissions(side).copies == copies;
     side->next++;
     if (reference_model_is_out_of_memory(side->model)) {
         side->obstacle = "its reference endpoint has no memory left";
         return;
     }
-    miss_retransmissions(side, MISSING_PACKETS);
+    side_difference_add_missing_retransmission(side, MISSING_PACKETS);
     replay_packet_ring_drop(&side->peer->ring, needed_from(side->peer) - KEPT_PACKETS);
     replay_packet_ring_drop(&side->ring, needed_from(side) - KEPT_PACKETS);
     /* A missing retransmission may turn out to be earlier. */
@@ -582,6 +577,6 @@ void replay_side_compare(struct replay_side *side, const struct replay_side_star
         look_at_next(side);
     }
     if (is_end && side->model != NULL && replay_side_is_active(side)) {
-        miss_retransmissions(side, MISSING_PACKETS_AT_END);
+        side_difference_add_missing_retransmission(side, MISSING_PACKETS_AT_END);
     }
 }

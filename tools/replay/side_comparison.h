@@ -19,6 +19,7 @@ struct replay_side {
     struct replay_packet_ring ring;    /* own packets */
     struct packet_placement placement; /* of own packets in the capture */
     uint64_t undecrypted;              /* own datagrams that do not decrypt */
+    uint64_t uncaptured;               /* packets of the other side that it acknowledged and that were not captured */
     int64_t offset;                    /* add it to an id of the capture's tracker to get the id here */
     int64_t oldest;                    /* the first one captured; 0: none yet */
     int64_t newest;
@@ -28,7 +29,6 @@ struct replay_side {
     int64_t ack_floor;     /* the newest acknowledgement of the packets that were compared; 0: none */
     int64_t undelivered;   /* newest captured packet of the other side that did not count as delivered */
     bool lacks_state;      /* its endpoint does not know everything that it received */
-    bool lacks_packets;    /* ... because packets are not in the capture */
     bool has_sent_control; /* has sent a reliable bunch on channel 0 */
     bool starts_elsewhere; /* a bunch on another channel came before that */
     int64_t acked;         /* newest packet of the other side that it acknowledged before any was captured; 0: none */
@@ -39,7 +39,7 @@ struct replay_side {
     struct reference_model *model; /* the reference model; NULL: not started, or nothing more is compared */
     bool has_begun;
     bool is_finished;                                       /* its memory was freed */
-    struct reference_model_retransmissions retransmissions; /* of a model that was freed */
+    struct reference_model_retransmissions retransmissions; /* of models that were freed */
     unsigned out_of_range_count;                            /* packets in a row that are too far ahead */
     int64_t stray_ids[REPLAY_SIDE_STRAYS];                  /* their newest ids; the packets are not stored */
     uint64_t stray_count;

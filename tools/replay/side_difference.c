@@ -6,7 +6,9 @@
 #include <uerudp/seq.h>
 #include "tools/replay/side_evidence.h"
 
-#define CHANGED_BITS 4 /* of a bunch of which only the data was changed */
+#define ORDER_NS UINT64_C(1000000000)   /* before a retransmission is missing, where later ones show it, */
+#define SILENCE_NS UINT64_C(2000000000) /* ... or where there are none */
+#define CHANGED_BITS 4                  /* of a bunch of which only the data was changed */
 
 struct replay_difference *replay_side_add_difference(struct replay_side *side,
                                                      enum reference_model_difference_type type, uint64_t frame,
@@ -154,5 +156,43 @@ void side_difference_describe_ack(struct replay_difference *d, const struct side
         d->range_first = ue_seq_of(range.first);
         d->range_last = ue_seq_of(range.last);
         d->recorded_value = l->datagram.packet.ack;
+    }
+}
+
+/* ---- what was not sent ---- */
+
+/* Whether an own packet is older than a number of packets without retransmissions, and older than a time. */
+static bool is_past(const struct replay_side *side, int64_t id, uint64_t packets, uint64_t wait_ns) {
+    size_t place = id & (REPLAY_PACKETS_MAX - 1);
+    return id < side->next && side->plain_count - side->plain[place] >= packets &&
+           side->now_ns - side->times_ns[place] >= wait_ns;
+}
+
+static void grow_impatient(struct replay_side *side, uint64_t packets) {
+    struct reference_model_retransmission_limits *limits = &side->limits;
+    while (is_past(side, limits->order_id, packets, ORDER_NS)) {
+        limits->order_id++;
+    }
+    while (is_past(side, limits->silent_id, packets, SILENCE_NS)) {
+        limits->silent_id++;
+    }
+}
+
+void side_difference_add_missing_retransmission(struct replay_side *side, uint64_t grace) {
+    struct reference_model_missing_retransmission missing;
+    grow_impatient(side, grace);
+    if (!reference_model_find_missing_retransmission(side->model, &side->limits, &missing) ||
+        missing.since_id <= side->next - REPLAY_PACKETS_MAX) {
+        return;
+    }
+    struct replay_difference *d =
+        replay_side_add_difference(side, REFERENCE_MODEL_DIFFERS_NOT_RESENT,
+                                   side->frames[missing.since_id & (REPLAY_PACKETS_MAX - 1)], missing.since_id);
+    if (d != NULL) {
+        d->condition = REPLAY_CONDITION_REPORT;
+        d->suspect_frame = side->reports[missing.since_id & (REPLAY_PACKETS_MAX - 1)];
+        d->has_bunch = d->has_reliable_id = true;
+        d->channel = missing.channel;
+        d->reliable_id = missing.reliable_id;
     }
 }

@@ -26,6 +26,9 @@ struct replay_difference *side_difference_add_conditional(const struct side_comp
                                                           enum reference_model_difference_type type,
                                                           enum replay_condition condition);
 
+/* A retransmission that is missing after this number of own packets without any. */
+void side_difference_add_missing_retransmission(struct replay_side *side, uint64_t packets);
+
 /* Describes the wrong acknowledgement of a header; it is exact if the packets around it have the same one. */
 void side_difference_describe_ack(struct replay_difference *d, const struct side_comparison *l);
 

@@ -68,6 +68,17 @@ enum side_report side_evidence_report(const struct replay_side *side, const stru
     return report < 0 ? SIDE_REPORT_NONE : report == 0 ? SIDE_REPORT_LOST : SIDE_REPORT_DELIVERED;
 }
 
+bool side_evidence_is_delivered(const struct replay_side *side, int64_t packet_id) {
+    int64_t newest = side->peer->newest;
+    for (int64_t id = MAX(side->peer->ring.oldest, newest - REPLAY_PACKETS_MAX); id <= newest; id++) {
+        const struct replay_packet *packet = replay_packet_ring_find(&side->peer->ring, id);
+        if (packet != NULL && replay_packet_acknowledges(packet, packet_id) == 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether the history would be right if the packet acknowledged this one. */
 static bool fits_ack(const struct replay_side *side, const struct replay_packet *packet, int64_t ack) {
     for (int64_t i = 0; i < packet->words * (int64_t)WORD_BITS && ack - i >= side->peer->oldest; i++) {

@@ -21,6 +21,9 @@ int side_evidence_votes(const struct replay_side *side, const struct replay_pack
 enum side_report side_evidence_report(const struct replay_side *side, const struct replay_packet *packet,
                                       int64_t packet_id);
 
+/* Whether a captured packet of the other side acknowledges an own packet. */
+bool side_evidence_is_delivered(const struct replay_side *side, int64_t packet_id);
+
 /* How the acknowledgement in a header fits those before and after it, which never decrease. */
 enum side_order { SIDE_ORDER_FITS, SIDE_ORDER_WRONG, SIDE_ORDER_UNKNOWN };
 enum side_order side_evidence_order(const struct replay_side *side, const struct replay_packet *packet);

@@ -180,7 +180,7 @@ class Options(uerudp.unittest.TestCase):
 
     def test_help_names_every_difference(self):
         text = uerudp.run("replay", "--help").stdout.decode()
-        for name in ("history", "not-resent", "uncaptured", "close"):
+        for name in ("history", "not-resent", "close"):
             self.assertIn(f"\n  {name} ", text)
 
 

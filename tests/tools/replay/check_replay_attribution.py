@@ -32,17 +32,62 @@ class Attribution(uerudp.unittest.TestCase):
             result, = check(generated(*capture))
             self.assertFalse(result["differs"], capture)
 
+    def assert_uncaptured(self, capture, rule, **counts):
+        """Packets that the capture lacks are counted, and no difference."""
+        path = changed(capture, rule)
+        result, = check(path, status=None)
+        self.assertFalse(result["differs"], (capture, rule, result))
+        for side, count in counts.items():
+            self.assertEqual(count, result[side].get("uncaptured"), (capture, rule))
+            self.assertNotIn("not_compared", result[side])
+        return result, uerudp.run("replay", "--check", path, status=None)
+
     def test_dropped_packet(self):
-        """The client acknowledges a packet of the server after which others follow, or which is the newest."""
-        difference = self.assert_reported(CLIENT, "drop frame=547", type="uncaptured", side="client", frame=547,
-                                          other_id=6536)
-        self.assertEqual(difference["condition"],
-                         "packet 6536 of the server: the capture lacks it, or it was never sent")
+        """The client acknowledges a packet of the server that the capture lacks."""
+        whole, = check(generated(*CLIENT))
+        result, text = self.assert_uncaptured(CLIENT, "drop frame=547", client=1)
+        self.assertIn("; 1 packets that it acknowledged are not in the capture", text.stdout.decode())
+        self.assertEqual(0, text.returncode)
+        self.assertEqual(whole["client"]["compared"], result["client"]["compared"])
+        self.assertEqual(whole["server"]["compared"] - 1, result["server"]["compared"])
 
     def test_dropped_open(self):
-        for capture, packet_id in ((SENDER, 2046), (LEGACY, 10995)):
-            self.assert_reported(capture, "drop frame=10", type="uncaptured", side="server", frame=11,
-                                 other_id=packet_id, absent=("channel", "reliable_id"))
+        """The first packet of the client, whose content the server does not answer to."""
+        for capture in (SENDER, LEGACY):
+            self.assert_uncaptured(capture, "drop frame=10", server=1)
+        self.assert_uncaptured(("game", "--duration=5", "--generation=5.5"), "drop frame=5", server=1)
+
+    def test_each_dropped(self):
+        for capture in (SENDER, CLIENT, LEGACY):
+            for frame in range(1, 400, 29):
+                self.assert_uncaptured(capture, f"drop frame={frame}")
+
+    def test_dropped_at_random(self):
+        for capture in (SENDER, CLIENT, LEGACY):
+            whole, = check(generated(*capture))
+            for seed in range(4):
+                for share in (0.02, 0.1):
+                    result, = check(changed(capture, f"drop p={share}", seed), status=0)
+                    self.assertFalse(result["differs"], (capture, seed, share, result.get("difference")))
+                    for side in ("client", "server"):
+                        self.assertNotIn("not_compared", result[side])
+                        self.assertGreater(result[side]["compared"], (1 - 2 * share) * whole[side]["compared"])
+
+    def test_fault_beside_dropped_packets(self):
+        """A changed packet is a difference, although the capture lacks others."""
+        result, = check(changed(SENDER, "corrupt@packet.ack frame=240"), status=1)
+        whole = result["difference"]
+        uerudp.run("edit", "--rule", "drop frame=60", PATH, PATH.with_name("both.pcapng"), status=None)
+        result, = check(PATH.with_name("both.pcapng"), status=1)
+        self.assertEqual((whole["type"], whole["side"], whole["packet_id"]),
+                         tuple(result["difference"][key] for key in ("type", "side", "packet_id")))
+
+    def test_end_of_the_comparison(self):
+        """A connection with a difference long before its end is not one with too many missing packets."""
+        capture = "game", "--duration=60", "--tick=120", "--generation=5.5"
+        result, = check(changed(capture, "corrupt@packet.ack frame=200"), status=1)
+        self.assertTrue(result["differs"])
+        self.assertNotIn("not_compared", {**result["client"], **result["server"]})
 
     def test_bunch_has_its_number(self):
         """A reliable bunch is named by the full number of its sequence, an unreliable one by the channel alone."""
@@ -115,10 +160,7 @@ class Attribution(uerudp.unittest.TestCase):
             self.assertFalse(result["differs"])
 
     def test_malformed_packet(self):
-        difference = self.assert_reported(SENDER, "corrupt@bunch.reliable frame=60", type="uncaptured", side="server",
-                                          frame=63, other_id=2066, suspect_frame=60)
-        self.assertEqual(difference["condition"], "packet 2066 of the client: the capture lacks it, or it is frame 60, "
-                                                  "which is malformed, or it was never sent")
+        self.assert_uncaptured(SENDER, "corrupt@bunch.reliable frame=60", server=1)
 
     def test_legacy_ack(self):
         for seed, frame in ((37, 72), (68, 88)):
