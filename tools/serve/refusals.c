@@ -17,6 +17,7 @@ static const char *const reasons[] = {
     [UE_REFUSAL_FULL] = "full",
     [UE_REFUSAL_ADDRESS_FULL] = "address full",
     [UE_REFUSAL_NO_CONNECTION] = "restart without connection",
+    [UE_REFUSAL_LATE_RESPONSE] = "late response",
 };
 
 void serve_refusals_init(struct serve_refusals *refusals, bool as_json) {

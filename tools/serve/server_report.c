@@ -89,6 +89,7 @@ static json_t *refused(const struct ue_server *server, const struct serve_refusa
     set(members, "full", counters->refused_full);
     set(members, "address_full", counters->refused_machine);
     set(members, "lost_restarts", counters->refused_restart);
+    set(members, "late_responses", counters->late_responses);
     set(members, "dropped", counters->dropped);
     set(members, "replies_lost", counters->replies_lost);
     set(members, "wrong_ids", wrong_ids(server));

@@ -219,6 +219,20 @@ static void without_an_allocator_memory_is_from_malloc(void **state) {
     assert_int_equal(share.used_bytes + memory.peak_bytes, 0);
 }
 
+static void zeroed_elements_have_a_size(void **state) {
+    static const uint8_t zeros[24];
+    struct ue_share share;
+    ue_share_init(&share, &memory.allocator, UNLIMITED);
+    uint8_t *used = ue_share_alloc(&share, 24);
+    memset(used, 0xff, 24);
+    ue_share_free_block(&share, used);
+    uint8_t *elements = ue_share_alloc_zeroed(&share, 3, 8);
+    assert_memory_equal(elements, zeros, 24);
+    ue_share_free_block(&share, elements);
+    assert_null(ue_share_alloc_zeroed(&share, SIZE_MAX / 8 + 2, 8)); /* the product is 8, modulo 2^64 */
+    assert_int_equal(share.used_bytes, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_use_preserves_every_byte, set_up, tear_down),
@@ -226,6 +240,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_reserve_is_available_to_its_owner_only, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_limit_counts_block_headers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(impossible_sizes_return_null, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(zeroed_elements_have_a_size, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_an_allocator_memory_is_from_malloc, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void many_clients_join_and_leave(void **state) {
         server_run(SECOND_NS);
         assert_int_equal(ue_server_count(server_fixture.server), 50);
         assert_int_equal(server_fixture.ended, 50);
-        assert_int_equal(ue_server_counters(server_fixture.server)->buried, 50);
+        assert_int_equal(ue_server_counters(server_fixture.server)->closed, 50);
         assert_true(is_within(ue_server_counters(server_fixture.server)->ended.in_packets, 50 * 5, 50 * 100));
         for (uint32_t i = 0; i < 50; i++) {
             assert_int_equal(ue_server_peer(server_fixture.server, i)->index, i);
@@ -132,6 +132,7 @@ static void a_full_server_accepts_nobody_until_a_client_leaves(void **state) {
     server_run(3 * SECOND_NS);
     assert_int_equal(ue_server_count(server_fixture.server), 2);
     assert_true(is_within(ue_server_counters(server_fixture.server)->refused_full, 2, 3)); /* one attempt per second */
+    assert_int_equal(ue_server_counters(server_fixture.server)->late_responses, 0);
     assert_int_equal(ue_conn_state(server_fixture.players[2].conn), UE_CONN_HANDSHAKE);
     ue_conn_close(server_fixture.players[0].conn, server_fixture.now_ns, UE_CLOSE_DISCONNECT);
     server_run(3 * SECOND_NS);
@@ -307,6 +308,10 @@ static void a_late_response_opens_no_second_connection(void **state) {
     server_run(3 * SECOND_NS);
     assert_int_equal(ue_server_counters(server_fixture.server)->rebound, 1);
     server_receive(&old, copy, copy_bytes);
+    assert_int_equal(ue_server_refusal(server_fixture.server).reason, UE_REFUSAL_LATE_RESPONSE);
+    assert_int_equal(ue_server_counters(server_fixture.server)->late_responses, 1);
+    assert_int_equal(ue_server_counters(server_fixture.server)->refused_machine, 0);
+    assert_int_equal(ue_server_counters(server_fixture.server)->refused_full, 0);
     server_deliver_datagrams();
     assert_int_equal(server_fixture.restart_requests, 0); /* nothing was sent to the old address */
     assert_int_equal(ue_server_count(server_fixture.server), 1);

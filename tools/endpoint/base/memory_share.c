@@ -106,6 +106,15 @@ void *ue_share_alloc(struct ue_share *share, size_t size_bytes) {
     return ue_share_resize(share, NULL, size_bytes);
 }
 
+void *ue_share_alloc_zeroed(struct ue_share *share, size_t count, size_t size_bytes) {
+    size_t bytes;
+    void *block = __builtin_mul_overflow(count, size_bytes, &bytes) ? NULL : ue_share_alloc(share, bytes);
+    if (block != NULL) {
+        memset(block, 0, bytes);
+    }
+    return block;
+}
+
 void *ue_share_resize(struct ue_share *share, void *memory, size_t size_bytes) {
     struct block *block = memory != NULL ? block_of(memory) : NULL;
     size_t bytes = counted(size_bytes);

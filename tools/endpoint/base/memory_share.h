@@ -40,6 +40,9 @@ size_t ue_share_room_bytes(const struct ue_share *share);
 /* Allocates a block, aligned to 8, uninitialised. NULL: a limit is reached, or the allocator failed. */
 void *ue_share_alloc(struct ue_share *share, size_t size_bytes);
 
+/* The same for `count` elements, which are zeros. NULL also: their size exceeds SIZE_MAX. */
+void *ue_share_alloc_zeroed(struct ue_share *share, size_t count, size_t size_bytes);
+
 /* Grows or shrinks a block, moving it if needed. memory NULL: allocates. NULL: no memory, and the old block stays. */
 void *ue_share_resize(struct ue_share *share, void *memory, size_t size_bytes);
 

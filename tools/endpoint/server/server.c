@@ -66,15 +66,19 @@ struct ue_server {
 
 /* ---- creation ---- */
 
-static void fill_defaults(struct ue_server_config *config) {
+/* False: the limit of memory exceeds SIZE_MAX. */
+static bool fill_defaults(struct ue_server_config *config) {
     config->conn.role = UE_ROLE_SERVER;
     config->max_connections = config->max_connections != 0 ? config->max_connections : MAX_CONNECTIONS;
-    if (config->memory_limit_bytes == 0) {
-        config->memory_limit_bytes = MEMORY_BYTES_BASE + config->max_connections * MEMORY_BYTES_PER_CONNECTION;
-    }
     config->max_recent = config->max_recent != 0 ? config->max_recent : MAX_RECENT;
     config->max_replies = config->max_replies != 0 ? config->max_replies : MAX_REPLIES;
     config->recent_ns = config->recent_ns != 0 ? config->recent_ns : RECENT_NS;
+    if (config->memory_limit_bytes != 0) {
+        return true;
+    }
+    size_t bytes;
+    return !__builtin_mul_overflow(config->max_connections, MEMORY_BYTES_PER_CONNECTION, &bytes) &&
+           !__builtin_add_overflow(bytes, MEMORY_BYTES_BASE, &config->memory_limit_bytes);
 }
 
 /* The server's numbers must not be those that a listener or a connection with the same seed would show on the wire. */
@@ -111,18 +115,10 @@ static struct ue_listener *new_listener(struct ue_server *s, uint64_t now_ns) {
     return ue_listener_new(&s->share.allocator, &config, now_ns);
 }
 
-static void *alloc_zeroed(struct ue_share *share, size_t count, size_t size_bytes) {
-    void *block = ue_share_alloc(share, count * size_bytes);
-    if (block != NULL) {
-        memset(block, 0, count * size_bytes);
-    }
-    return block;
-}
-
 static bool take_memory(struct ue_server *s) {
-    s->peers = alloc_zeroed(&s->share, s->config.max_connections, sizeof(struct ue_peer *));
-    s->recent = alloc_zeroed(&s->share, s->config.max_recent, sizeof *s->recent);
-    s->replies = alloc_zeroed(&s->share, s->config.max_replies, sizeof *s->replies);
+    s->peers = ue_share_alloc_zeroed(&s->share, s->config.max_connections, sizeof(struct ue_peer *));
+    s->recent = ue_share_alloc_zeroed(&s->share, s->config.max_recent, sizeof *s->recent);
+    s->replies = ue_share_alloc_zeroed(&s->share, s->config.max_replies, sizeof *s->replies);
     return s->peers != NULL && s->recent != NULL && s->replies != NULL &&
            ue_table_init(&s->by_address, &s->share, s->config.max_connections) &&
            ue_table_init(&s->by_cookie, &s->share, s->config.max_connections) &&
@@ -144,13 +140,16 @@ struct ue_server *ue_server_new(const struct ue_allocator *allocator, const stru
     ue_share_init(&share, allocator, SIZE_MAX);
     bool can_login = config->conn.profile != NULL &&
                      (config->conn.no_login || ue_login_check(&config->conn, &config->login) == UE_OK);
-    struct ue_server *s = can_login ? alloc_zeroed(&share, 1, sizeof *s) : NULL;
+    struct ue_server *s = can_login ? ue_share_alloc_zeroed(&share, 1, sizeof *s) : NULL;
     if (s == NULL) {
         return NULL;
     }
     s->config = *config;
-    fill_defaults(&s->config);
     s->share = share;
+    if (!fill_defaults(&s->config)) {
+        ue_server_free(s);
+        return NULL;
+    }
     s->share.limit_bytes = s->config.memory_limit_bytes;
     if (config->conn.key != NULL) {
         memcpy(s->key, config->conn.key, sizeof s->key);
@@ -295,12 +294,11 @@ static bool is_machine_full(const struct ue_server *s, const struct ue_host *fro
     return machine != NULL && machine->connections >= s->config.max_per_machine;
 }
 
-/* False: there is no room for another (endpoint.md 2.2). */
+/* False: there is no place or memory for another (endpoint.md 2.2). */
 static bool add_peer(struct ue_server *s, uint64_t now_ns, const struct ue_host *from,
                      const struct ue_accepted *accepted) {
-    bool is_late = find_by_cookie(s, accepted->cookie) != NULL; /* a copy of a Response whose sender has moved since */
-    bool has_room = s->peer_count < s->config.max_connections;
-    struct record *record = has_room && !is_late ? alloc_zeroed(&s->share, 1, sizeof *record) : NULL;
+    bool is_full = s->peer_count >= s->config.max_connections;
+    struct record *record = is_full ? NULL : ue_share_alloc_zeroed(&s->share, 1, sizeof *record);
     if (record == NULL) {
         return false;
     }
@@ -326,7 +324,6 @@ static bool rebind(struct ue_server *s, uint64_t now_ns, const struct ue_host *f
                    const struct ue_accepted *accepted) {
     struct ue_peer *peer = find_by_cookie(s, accepted->cookie);
     if (peer == NULL || ue_conn_state(peer->conn) == UE_CONN_CLOSED) {
-        s->counters.refused_restart++;
         return false;
     }
     ue_machines_join(&s->machines, &record_of(peer)->machine, from,
@@ -337,6 +334,31 @@ static bool rebind(struct ue_server *s, uint64_t now_ns, const struct ue_host *f
     ue_conn_rebind(peer->conn, now_ns, accepted);
     s->counters.rebound++;
     return true;
+}
+
+/* Creates or rebinds the connection of a client whose cookie is valid (endpoint.md 2.2, 5.4). */
+static enum ue_refusal_reason accept_client(struct ue_server *s, uint64_t now_ns, const struct ue_host *from,
+                                            const struct ue_accepted *accepted) {
+    if (accepted->restarted && !rebind(s, now_ns, from, accepted)) {
+        s->counters.refused_restart++;
+        return UE_REFUSAL_NO_CONNECTION;
+    }
+    if (accepted->restarted) {
+        return UE_REFUSAL_NONE;
+    }
+    if (find_by_cookie(s, accepted->cookie) != NULL) {
+        s->counters.late_responses++;
+        return UE_REFUSAL_LATE_RESPONSE;
+    }
+    if (is_machine_full(s, from)) {
+        s->counters.refused_machine++;
+        return UE_REFUSAL_ADDRESS_FULL;
+    }
+    if (!add_peer(s, now_ns, from, accepted)) {
+        s->counters.refused_full++;
+        return UE_REFUSAL_FULL;
+    }
+    return UE_REFUSAL_NONE;
 }
 
 /* endpoint.md 2.2, 5.1, 7.3, 7.4. */
@@ -355,23 +377,10 @@ static void receive_from_unknown(struct ue_server *s, uint64_t now_ns, const str
     enum ue_listener_result result =
         ue_listener_receive(s->listener, now_ns, from, !left, bytes, size_bytes, reply, &reply_bytes, &accepted);
     s->refusal = ue_listener_refusal(s->listener);
-    if (result == UE_LISTENER_NOTHING) {
-        return;
-    }
-    bool is_in = true;
-    if (result == UE_LISTENER_ACCEPT && !accepted.restarted && is_machine_full(s, from)) {
-        s->counters.refused_machine++;
-        s->refusal.reason = UE_REFUSAL_ADDRESS_FULL;
-        return;
-    }
     if (result == UE_LISTENER_ACCEPT) {
-        is_in = accepted.restarted ? rebind(s, now_ns, from, &accepted) : add_peer(s, now_ns, from, &accepted);
-        s->counters.refused_full += !is_in && !accepted.restarted;
-        if (!is_in) {
-            s->refusal.reason = accepted.restarted ? UE_REFUSAL_NO_CONNECTION : UE_REFUSAL_FULL;
-        }
+        s->refusal.reason = accept_client(s, now_ns, from, &accepted);
     }
-    if (is_in) {
+    if (result != UE_LISTENER_NOTHING && s->refusal.reason == UE_REFUSAL_NONE) {
         enqueue_reply(s, from, reply, reply_bytes);
     }
 }
@@ -436,7 +445,7 @@ static void add_counters(struct ue_counters *sum, const struct ue_counters *more
 static void remove_peer(struct ue_server *s, uint64_t now_ns, struct ue_peer *peer) {
     remember(s, now_ns, &peer->address);
     add_counters(&s->counters.ended, ue_conn_counters(peer->conn));
-    s->counters.buried++;
+    s->counters.closed++;
     ue_table_remove(&s->by_address, hash_of(s, &peer->address), peer);
     ue_table_remove(&s->by_cookie, cookie_hash(s, peer->conn->handshake.accepted.cookie), peer);
     s->peers[peer->index] = s->peers[--s->peer_count];

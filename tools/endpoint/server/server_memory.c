@@ -24,9 +24,10 @@ void ue_machines_free(struct ue_machines *machines) {
 }
 
 void ue_machines_divide(struct ue_machines *machines, uint32_t max_connections, size_t record_bytes) {
-    size_t records_bytes = max_connections * (record_bytes + sizeof(struct ue_machine) + BLOCK_BYTES);
-    size_t room_bytes = ue_share_room_bytes(machines->share);
-    size_t usable_bytes = room_bytes > records_bytes ? room_bytes - records_bytes : 0;
+    size_t records_bytes, room_bytes = ue_share_room_bytes(machines->share);
+    bool fits = !__builtin_mul_overflow(max_connections, record_bytes + sizeof(struct ue_machine) + BLOCK_BYTES,
+                                        &records_bytes);
+    size_t usable_bytes = fits && room_bytes > records_bytes ? room_bytes - records_bytes : 0;
     machines->reserve_bytes = usable_bytes / SHARES * RESERVED_SHARES / max_connections;
     machines->memory.limit_bytes = usable_bytes - machines->reserve_bytes * max_connections;
 }

@@ -2,7 +2,6 @@
 #include "tools/endpoint/server/server_table.h"
 
 #include <assert.h>
-#include <string.h>
 
 bool ue_table_init(struct ue_table *table, struct ue_share *share, size_t max_count) {
     size_t capacity = 2;
@@ -10,12 +9,8 @@ bool ue_table_init(struct ue_table *table, struct ue_share *share, size_t max_co
         capacity *= 2;
     }
     *table = (struct ue_table){.capacity = capacity, .max_count = max_count};
-    table->entries = ue_share_alloc(share, capacity * sizeof *table->entries);
-    if (table->entries == NULL) {
-        return false;
-    }
-    memset(table->entries, 0, capacity * sizeof *table->entries);
-    return true;
+    table->entries = ue_share_alloc_zeroed(share, capacity, sizeof *table->entries);
+    return table->entries != NULL;
 }
 
 void ue_table_free(struct ue_table *table, struct ue_share *share) {

@@ -83,6 +83,7 @@ enum ue_refusal_reason {
     UE_REFUSAL_FULL,          /* no room for another connection */
     UE_REFUSAL_ADDRESS_FULL,  /* its machine has max_per_machine connections */
     UE_REFUSAL_NO_CONNECTION, /* a restart of a connection that does not exist here */
+    UE_REFUSAL_LATE_RESPONSE, /* its cookie is that of a connection, whose client has another address now */
 };
 
 struct ue_refusal {
@@ -181,7 +182,7 @@ struct ue_peer {
 
 struct ue_server_counters {
     uint64_t accepted;        /* connections accepted */
-    uint64_t buried;          /* connections that ended */
+    uint64_t closed;          /* connections that ended */
     uint64_t rebound;         /* connections that moved to another address */
     uint64_t unknown;         /* datagrams from addresses without connection */
     uint64_t stragglers;      /* of these, from addresses whose connection ended recently */
@@ -190,6 +191,7 @@ struct ue_server_counters {
     uint64_t refused_full;    /* clients with a valid cookie for which no connection could be created */
     uint64_t refused_machine; /* clients with a valid cookie whose machine has max_per_machine connections */
     uint64_t refused_restart; /* restarts of connections that no longer exist */
+    uint64_t late_responses;  /* copies of a Response whose client has another address now */
     uint64_t replies_lost;
     uint64_t unreachable;     /* ICMP errors */
     struct ue_counters ended; /* sums over connections that ended */
@@ -197,19 +199,25 @@ struct ue_server_counters {
 
 struct ue_server;
 
-/* allocator as in ue_conn_new. NULL: no memory, or an unusable profile, login or flood configuration. */
+/* allocator as in ue_conn_new. The server copies the configuration with its key and seed; the profile, and texts and
+   messages of the login, must outlive it. NULL: no memory, or an unusable profile, login or flood configuration. */
 struct ue_server *ue_server_new(const struct ue_allocator *allocator, const struct ue_server_config *config,
                                 uint64_t now_ns);
 /* Frees all connections without sending anything. NULL is ignored. */
 void ue_server_free(struct ue_server *s);
 
+/* Handles one datagram; what outlives the call is copied. It may accept a client or close a connection, and frees
+   none. */
 void ue_server_receive(struct ue_server *s, uint64_t now_ns, const struct ue_host *from, const uint8_t *bytes,
                        size_t size_bytes);
 /* The socket reports that this address cannot be reached (ICMP). */
 void ue_server_unreachable(struct ue_server *s, uint64_t now_ns, const struct ue_host *address);
 /* No more datagrams in this tick. */
 void ue_server_end_receive(struct ue_server *s, uint64_t now_ns);
+/* Ends a tick: ue_conn_tick for every connection. It frees the connections that closed and whose outputs were read. */
 void ue_server_tick(struct ue_server *s, uint64_t now_ns);
+/* The earliest ue_conn_deadline of the connections; UINT64_MAX: none. It does not cover freeing closed connections,
+   which waits for any tick. */
 uint64_t ue_server_deadline(const struct ue_server *s);
 
 /* The next datagram to send, and its address. False: none. The bytes are valid until the next input. */
