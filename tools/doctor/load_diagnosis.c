@@ -51,8 +51,9 @@ static bool find_in_file(struct doctor_diagnosis *diagnosis, const struct doctor
                          const struct doctor_plugin_file *file) {
     char machine[32];
     if (file->result == DOCTOR_ELF_UNREADABLE) {
+        g_autofree char *path = g_shell_quote(file->path);
         find(diagnosis, "unreadable", g_strdup_printf("You have no permission to read %s.", file->path),
-             g_strdup_printf("Run chmod a+r '%s', and chmod a+x on every folder above it.", file->path));
+             g_strdup_printf("Run chmod a+r %s, and chmod a+x on every folder above it.", path));
     } else if (file->result == DOCTOR_ELF_DAMAGED) {
         find(diagnosis, "damaged", g_strdup_printf("%s is truncated or damaged.", file->path),
              g_strdup("Install it again."));
@@ -85,8 +86,13 @@ static char *advise_install(const struct doctor_diagnosis *diagnosis, const stru
                                                                   ? "cmake --install . --component plugin --prefix /usr"
                                                                   : "cmake --build . --target install-user");
     }
-    return folder != NULL ? g_strdup_printf("mkdir -p '%s/epan' && cp '%s' '%s/epan/'", folder, path, folder)
-                          : g_strdup("");
+    if (folder == NULL) {
+        return g_strdup("");
+    }
+    g_autofree char *epan = g_strconcat(folder, "/epan/", NULL);
+    g_autofree char *quoted_epan = g_shell_quote(epan);
+    g_autofree char *quoted_path = g_shell_quote(path);
+    return g_strdup_printf("mkdir -p %s && cp %s %s", quoted_epan, quoted_path, quoted_epan);
 }
 
 static void find_in_copy(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark,
@@ -204,11 +210,12 @@ static void find_capture(struct doctor_diagnosis *diagnosis, const struct doctor
              g_strdup_printf("Live capture is not possible: you have no permission to run %s.", program),
              advise_group(program));
     } else if (!diagnosis->is_root && !has_rights(program)) {
+        g_autofree char *quoted = g_shell_quote(program);
         find(diagnosis, "no-capture",
              g_strdup_printf("Live capture is not possible: %s has no permission to capture.", program),
-             g_strdup_printf("sudo setcap cap_net_raw,cap_net_admin+ep '%s'; on Debian and Ubuntu: sudo "
+             g_strdup_printf("sudo setcap cap_net_raw,cap_net_admin+ep %s; on Debian and Ubuntu: sudo "
                              "dpkg-reconfigure wireshark-common.",
-                             program));
+                             quoted));
     } else {
         diagnosis->can_capture = true;
     }

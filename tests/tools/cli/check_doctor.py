@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import struct
 import subprocess
@@ -122,6 +123,11 @@ class Loads(Case):
         report = self.diagnose("--plugin", built)
         self.assertEqual(report["ids"], ["wrong-folder"])
         self.assertIn(f"cp '{built}'", report["findings"][0]["advice"])
+        odd = self.put(self.root / "it's built")
+        advice = self.diagnose("--plugin", odd)["findings"][0]["advice"]
+        make, copy = advice.split(" && ")
+        self.assertEqual(["mkdir", "-p", f"{self.personal}/epan/"], shlex.split(make))
+        self.assertEqual(["cp", str(odd), f"{self.personal}/epan/"], shlex.split(copy))
         self.diagnose("--plugin", self.personal / "epan/uerudp.so", status=0)
 
 
