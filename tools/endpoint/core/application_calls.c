@@ -20,7 +20,9 @@ enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_
     }
     channel->opened_locally = true;
     channel->has_opened = true;
-    *opened = (uint32_t)index;
+    if (opened != NULL) {
+        *opened = (uint32_t)index;
+    }
     return UE_OK;
 }
 

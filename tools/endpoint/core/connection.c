@@ -142,10 +142,9 @@ void ue_conn_init_sequences(struct ue_conn *c, uint64_t now_ns, uint16_t in, uin
 
 /* endpoint.md 1.1, 1.2, 1.5, 21.1. */
 static void come_up(struct ue_conn *c) {
-    uint32_t opened;
     bool has_control = (!ue_is_server(&c->common) || c->common.config.no_login) && !ue_has_internal_ack(&c->common);
     ue_enter_state(&c->common, ue_is_server(&c->common) ? UE_CONN_OPEN : UE_CONN_PENDING);
-    if (has_control && ue_conn_open(c, UE_KIND_CONTROL, 0, &opened) != UE_OK) {
+    if (has_control && ue_conn_open(c, UE_KIND_CONTROL, 0, NULL) != UE_OK) {
         ue_end(&c->common, UE_CLOSE_PENDING_CONNECTION_FAILURE);
     } else if (c->common.config.no_login) { /* without login, channel 0 carries nothing before the close */
         ue_conn_admit(c);

@@ -22,12 +22,14 @@ enum ue_role { UE_ROLE_CLIENT, UE_ROLE_SERVER };
    no login can join in 5.8 (ue_login_check). */
 enum ue_driver { UE_DRIVER_GAME, UE_DRIVER_DEMO, UE_DRIVER_BEACON };
 
-/* connection.c has the legal transitions. */
+/* Each state can become CLOSED, and further: INVALID becomes HANDSHAKE (ue_conn_connect), PENDING (a client's
+   ue_conn_adopt) or OPEN (a server's ue_conn_adopt or ue_conn_accept), HANDSHAKE becomes PENDING, and PENDING becomes
+   OPEN (ue_conn_admit; with no_login at once). */
 enum ue_conn_state {
-    UE_CONN_INVALID,   /* created, no input yet */
+    UE_CONN_INVALID,   /* created, not started */
     UE_CONN_HANDSHAKE, /* client: in the handshake; sends handshake packets only */
     UE_CONN_PENDING,   /* client: connected, not admitted yet */
-    UE_CONN_OPEN,
+    UE_CONN_OPEN,      /* client: admitted; server: connected */
     UE_CONN_CLOSED
 };
 
@@ -48,7 +50,7 @@ struct ue_conn_options {
     bool strict_header;       /* closes on history lengths that no engine before 5.8 sends */
     bool prompt_acks;         /* acks that do not fit into a header begun earlier leave with the next tick */
     bool repeat_reliable;     /* fills free room in packets with unacknowledged reliable bunches */
-    uint32_t repeat_ticks;    /* sends a packet in each of so many ticks after a reliable bunch, for its copies */
+    uint32_t repeat_ticks; /* sends a packet in each of this number of ticks after a reliable bunch, for its copies */
 };
 
 /* Zero members mean the engine's default, which the comments give. The connection copies everything but the profile. */
@@ -102,6 +104,9 @@ struct ue_conn *ue_conn_new(const struct ue_allocator *allocator, const struct u
 /* Frees all its memory. NULL is ignored. */
 void ue_conn_free(struct ue_conn *c);
 
+/* One of the next three calls starts a connection; it does nothing in another state than INVALID, and
+   ue_conn_connect and ue_conn_accept do nothing for the other role. */
+
 /* Client: starts the handshake. */
 void ue_conn_connect(struct ue_conn *c, uint64_t now_ns);
 
@@ -113,7 +118,8 @@ void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out
 struct ue_accepted;
 void ue_conn_accept(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted);
 
-/* Server: the client continues from another address with the same sequences and channels (endpoint.md 5). */
+/* Server: the client continues from another address with the same sequences and channels (endpoint.md 5). It does
+   nothing for a client, or unless connected. */
 void ue_conn_rebind(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted);
 
 /* Handles one datagram of the peer. Malformed datagrams at most close this connection. */
@@ -122,7 +128,8 @@ void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, s
 void ue_conn_end_receive(struct ue_conn *c, uint64_t now_ns);
 
 /* Opens a channel of this side. A negative index is the lowest free one from 2 on, of a voice channel always 1, and of
-   the control channel, which has no other, 0. Its first bunch opens it at the peer. UE_E_CONFLICT: not connected, index
+   the control channel, which has no other, 0; *opened is the index, unless opened is NULL. Its first bunch opens it at
+   the peer. UE_E_CONFLICT: not connected, index
    in use, or this role may not open the kind; UE_E_FULL: no channel or memory left. */
 enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_t index, uint32_t *opened);
 
