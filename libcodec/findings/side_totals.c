@@ -72,10 +72,10 @@ void ue_side_totals_on_bunch(struct ue_side_totals *side, const struct ue_observ
         }
     }
     const struct ue_observed_bounds *in_flight = &event->bunch.in_flight;
-    if (in_flight->at_most > side->reliable_peak.at_most) {
-        side->reliable_peak.at_most = in_flight->at_most;
+    if (in_flight->at_most > side->reliable_peak_at_most) {
+        side->reliable_peak_at_most = in_flight->at_most;
     }
-    if (in_flight->at_least > side->reliable_peak.at_least && in_flight->at_least > side->next_peak.bunches) {
+    if (in_flight->at_least > side->reliable_peak.at_least && in_flight->at_least > side->next_peak.at_least) {
         side->next_peak =
             (struct ue_reliable_peak){in_flight->at_least, event->bunch.decoded->channel, event->frame, event->time_ns};
     }
@@ -91,11 +91,8 @@ static void report_never_sent(const struct ue_findings *findings, const struct u
 
 /* Packets of the peer that are missing may have acknowledged bunches before this peak. */
 static void confirm_peak(struct ue_side_totals *side, bool is_confirmed) {
-    if (is_confirmed && side->next_peak.bunches != 0) {
-        side->reliable_peak.at_least = side->next_peak.bunches;
-        side->reliable_peak_channel = side->next_peak.channel;
-        side->reliable_peak_frame = side->next_peak.frame;
-        side->reliable_peak_ns = side->next_peak.time_ns;
+    if (is_confirmed && side->next_peak.at_least != 0) {
+        side->reliable_peak = side->next_peak;
     }
     side->next_peak = (struct ue_reliable_peak){0};
 }
@@ -178,13 +175,13 @@ static void report_buffer(const struct ue_findings *findings, unsigned side) {
     /* the last place is kept for the close of the channel (endpoint.md 22.1) */
     bool is_full = ue_finding_is_share_reached(UE_FINDING_BUFFER_FULL, (uint64_t)peak + 1, limit);
     struct ue_finding finding = ue_finding_of_count(is_full ? UE_FINDING_BUFFER_FULL : UE_FINDING_BUFFER_HIGH, side,
-                                                    peak, totals->reliable_peak_frame);
-    ue_finding_set_time(&finding, totals->reliable_peak_ns);
+                                                    peak, totals->reliable_peak.frame);
+    ue_finding_set_time(&finding, totals->reliable_peak.time_ns);
     finding.values[UE_VALUE_COUNT].at_most =
-        totals->reliable_peak.at_most != UE_OBSERVED_UNBOUNDED ? (int64_t)totals->reliable_peak.at_most : INT64_MAX;
+        totals->reliable_peak_at_most != UE_OBSERVED_UNBOUNDED ? (int64_t)totals->reliable_peak_at_most : INT64_MAX;
     ue_finding_set(&finding, UE_VALUE_OF, limit);
     ue_finding_set(&finding, UE_VALUE_OTHERS, (int64_t)count_late(findings));
-    ue_finding_set(&finding, UE_VALUE_CHANNEL, totals->reliable_peak_channel);
+    ue_finding_set(&finding, UE_VALUE_CHANNEL, totals->reliable_peak.channel);
     ue_findings_report(findings, &finding);
 }
 

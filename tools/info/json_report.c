@@ -55,13 +55,12 @@ static json_t *lost_is_least(const struct info_connection *info, unsigned side) 
     return json_boolean(info_connection_lost_packets(info, side, &number) && info->sides[side].totals->unplaced != 0);
 }
 
-static json_t *peak(const struct info_side *side) {
-    const struct ue_observed_bounds *bounds = &side->totals->reliable_peak;
-    return json_pack("{s:o, s:o, s:o, s:o}", "at_least", info_count(bounds->at_least), "at_most",
-                     bounds->at_most != UE_OBSERVED_UNBOUNDED ? info_count(bounds->at_most) : json_null(), "channel",
-                     info_count(side->totals->reliable_peak_channel), "frame",
-                     side->totals->reliable_peak_frame != 0 ? info_count(side->totals->reliable_peak_frame)
-                                                            : json_null());
+static json_t *reliable_peak(const struct info_side *side) {
+    const struct ue_reliable_peak *peak = &side->totals->reliable_peak;
+    uint32_t at_most = side->totals->reliable_peak_at_most;
+    return json_pack("{s:o, s:o, s:o, s:o}", "at_least", info_count(peak->at_least), "at_most",
+                     at_most != UE_OBSERVED_UNBOUNDED ? info_count(at_most) : json_null(), "channel",
+                     info_count(peak->channel), "frame", peak->frame != 0 ? info_count(peak->frame) : json_null());
 }
 
 static void add_traffic(json_t *object, const struct info_connection *info) {
@@ -86,7 +85,7 @@ static void add_traffic(json_t *object, const struct info_connection *info) {
     json_object_set_new(object, "spurious", counts(up->spurious, down->spurious));
     json_object_set_new(object, "reliable_limit",
                         info->reliable_limit != 0 ? info_count(info->reliable_limit) : json_null());
-    json_object_set_new(object, "reliable_peak", info_both(peak(client), peak(server)));
+    json_object_set_new(object, "reliable_peak", info_both(reliable_peak(client), reliable_peak(server)));
     json_object_set_new(object, "peak_bytes_per_s",
                         info->course->implausible != 0
                             ? json_null()

@@ -60,23 +60,22 @@ struct phrase info_text_resends(const struct info_connection *info, unsigned sid
 
 /* "4, channel 3", "4-6 of 256", "4 or more of 256, channel 3". The highest use may have been on another channel than
    the highest that is certain. An engine that was not modified has no more than the limit. */
-static struct phrase peak(const struct ue_side_totals *totals, uint32_t limit) {
-    const struct ue_observed_bounds *bounds = &totals->reliable_peak;
+static struct phrase reliable_peak(const struct ue_side_totals *totals, uint32_t limit) {
+    const struct ue_reliable_peak *peak = &totals->reliable_peak;
+    uint32_t at_most = totals->reliable_peak_at_most;
     struct phrase of_limit = limit != 0 ? phrase_format(" of %" PRIu32, limit) : (struct phrase){""};
-    if (bounds->at_most == bounds->at_least) {
-        return phrase_format("%" PRIu32 "%s, channel %" PRIu32, bounds->at_least, of_limit.text,
-                             totals->reliable_peak_channel);
+    if (at_most == peak->at_least) {
+        return phrase_format("%" PRIu32 "%s, channel %" PRIu32, peak->at_least, of_limit.text, peak->channel);
     }
-    if (bounds->at_most == UE_OBSERVED_UNBOUNDED || (limit != 0 && bounds->at_most > limit)) {
-        return phrase_format("%" PRIu32 " or more%s, channel %" PRIu32, bounds->at_least, of_limit.text,
-                             totals->reliable_peak_channel);
+    if (at_most == UE_OBSERVED_UNBOUNDED || (limit != 0 && at_most > limit)) {
+        return phrase_format("%" PRIu32 " or more%s, channel %" PRIu32, peak->at_least, of_limit.text, peak->channel);
     }
-    return phrase_format("%" PRIu32 "-%" PRIu32 "%s", bounds->at_least, bounds->at_most, of_limit.text);
+    return phrase_format("%" PRIu32 "-%" PRIu32 "%s", peak->at_least, at_most, of_limit.text);
 }
 
 struct phrase info_text_buffer_peak(const struct info_connection *info, unsigned side) {
     const struct ue_side_totals *totals = info->sides[side].totals;
-    return totals->reliable_peak.at_least != 0 ? peak(totals, info->reliable_limit) : (struct phrase){"-"};
+    return totals->reliable_peak.at_least != 0 ? reliable_peak(totals, info->reliable_limit) : (struct phrase){"-"};
 }
 
 static struct phrase bytes_rate(const struct info_connection *info, unsigned side) {

@@ -242,10 +242,10 @@ struct ue_side_rate {
 
 /* The use of a reliable buffer at a bunch. */
 struct ue_reliable_peak {
-    uint32_t bunches; /* at least */
+    uint32_t at_least; /* bunches */
     uint32_t channel;
     uint64_t frame;
-    int64_t time_ns;
+    int64_t time_ns; /* capture time of the frame */
 };
 
 /* What a side sent. */
@@ -264,13 +264,11 @@ struct ue_side_totals {
     int64_t partial_ns;
     uint64_t jumps;
     struct ue_side_rate rate;
-    struct ue_observed_bounds reliable_peak; /* highest use of the reliable buffer, up to the last captured bunch */
-    uint32_t reliable_peak_channel;          /* that at_least is about; likewise the frame */
-    uint64_t reliable_peak_frame;
-    int64_t reliable_peak_ns;          /* capture time of that frame */
-    struct ue_reliable_peak next_peak; /* higher, unless packets of the peer are missing before the next one */
-    struct ue_tracker_counts counts;   /* of all trackers of the stream; known after ue_findings_finish */
-    struct ue_tracker_counts tracked;  /* of the current tracker */
+    struct ue_reliable_peak reliable_peak; /* highest use of the reliable buffer, up to the last captured bunch */
+    uint32_t reliable_peak_at_most;        /* of any bunch; UE_OBSERVED_UNBOUNDED: no bound is known */
+    struct ue_reliable_peak next_peak;     /* higher, unless packets of the peer are missing before the next one */
+    struct ue_tracker_counts counts;       /* of all trackers of the stream; known after ue_findings_finish */
+    struct ue_tracker_counts tracked;      /* of the current tracker */
 };
 
 /* The last packet of a side. */
