@@ -301,6 +301,15 @@ class Packet:
                 for group in self.protocol.iter("field") if group.get("name") == f"uerudp.{key}"]
 
 
+class StageCase(unittest.TestCase):
+    """Test cases that share a stage."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stage = Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+
+
 def main():
     if not os.environ.get("UERUDP_PLUGINS"):
         print("no plugin in this build")

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """Datagrams in ICMP errors are left to ICMP; a client whose address a router changes gets a second stream. The same as
 tests/tools/info/check_addresses.py for the program."""
-import unittest
 
 import harness
 import traffic
@@ -23,12 +22,7 @@ def later(frame):
     return frame + (frame - 1) // EVERY
 
 
-class Case(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
-
+class Case(harness.StageCase):
     def frame_fields(self):
         """The keys of fields that hold the number of a frame."""
         rows = (line.split("\t") for line in self.stage.tshark("-G", "fields").splitlines())

@@ -7,7 +7,6 @@ import os
 import random
 import re
 import subprocess
-import unittest
 
 import harness
 
@@ -30,11 +29,10 @@ def sentences(packet, flag):
     return [text for name, text in packet.sentences if name == "uerudp.analysis." + flag]
 
 
-class Truth(unittest.TestCase):
+class Truth(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.packets, cls.sent = {}, {}
         for name in NAMES:
             cls.packets[name] = cls.stage.packets(cls.stage.copy(path_of(name)))
@@ -135,13 +133,8 @@ class Truth(unittest.TestCase):
         self.assertEqual(labels, {33: [], 34: ["Flags: Lost 1, Nak 1"], 37: ["Flags: Nak 1, Retransmission"]})
 
 
-class Ways(unittest.TestCase):
+class Ways(harness.StageCase):
     """The findings are equal in all ways to request them."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
 
     def test_random_access(self):
         for name in ("mixed", "restart", "legacy"):
@@ -238,12 +231,7 @@ class Ways(unittest.TestCase):
             self.assertEqual(flags(packet), set())
 
 
-class Limits(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
-
+class Limits(harness.StageCase):
     def test_cut_packets_are_not_missing(self):
         whole = self.stage.copy(path_of("mixed"))
         cut = os.path.join(self.stage.home, "cut.pcapng")

@@ -3,7 +3,6 @@
 """The stats tree of the bandwidth has the bits of uerudp info --bandwidth."""
 import collections
 import json
-import unittest
 
 import decoded
 import harness
@@ -28,11 +27,10 @@ def name_of(row):
     return name.removeprefix("Default__")
 
 
-class Bandwidth(unittest.TestCase):
+class Bandwidth(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.trees, cls.infos = {}, {}
         for name in NAMES:
             source = harness.recording(name) if name.startswith("utcp") else decoded.path_of(name)

@@ -73,11 +73,10 @@ class Reused(unittest.TestCase):
             self.assertEqual(shown, [line for _, line in LATER])
 
 
-class Content(unittest.TestCase):
+class Content(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.world = cls.stage.copy(capture("game"))
         cls.packets = cls.stage.packets(cls.world)
 

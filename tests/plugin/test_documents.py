@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import shutil
-import unittest
 
 import harness
 import sessions
@@ -21,11 +20,10 @@ def narrow(text):
     return re.sub(r" +", " ", re.sub(r" +$", "", text, flags=re.M))
 
 
-class Documents(unittest.TestCase):
+class Documents(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         os.mkdir(os.path.join(cls.stage.path, "captures"))
         for path in (ROOT / "captures").glob("*.pcapng"):
             cls.stage.put(f"captures/{path.name}", path.read_bytes())

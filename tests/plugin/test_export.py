@@ -4,7 +4,6 @@
 import copy
 import os
 import re
-import unittest
 
 import decoded
 import harness
@@ -15,12 +14,7 @@ SENDERS = ("unknown", "client", "server")
 NAME = re.compile(r"stream(\d+)-frame(\d+)-(\d+)-(\w+)-channel(\d+)-(\w+)-(\d+)bits\.bin")
 
 
-class Export(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
-
+class Export(harness.StageCase):
     def exported(self, path):
         """The exported files of a capture: name to content."""
         folder = os.path.join(self.stage.home, os.path.basename(path) + ".objects")

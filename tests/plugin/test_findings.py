@@ -6,7 +6,6 @@ import collections
 import json
 import os
 import pathlib
-import unittest
 import xml.etree.ElementTree as ElementTree
 
 import conversation
@@ -25,11 +24,10 @@ GENERATIONS = ("4.13", "4.20", "4.22", "5.1", "5.4", "5.8")
 LOSSES = ("0", "0.02", "0.1", "0.3")
 
 
-class Findings(unittest.TestCase):
+class Findings(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         names = cls.stage.tshark("-G", "fields").splitlines()
         cls.filters = sorted({line.split("\t")[2] for line in names if f"\t{PREFIX}" in line})
 

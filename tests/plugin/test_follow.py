@@ -3,7 +3,6 @@
 """Follow shows every message of the selected channel, complete, in both directions, and nothing else."""
 import json
 import re
-import unittest
 
 import decoded
 import harness
@@ -12,11 +11,10 @@ import messages
 NAMES = ("close-reasons", "login", "legacy", "two-clients", "big-bunch")
 
 
-class Follow(unittest.TestCase):
+class Follow(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.paths = {name: cls.stage.copy(decoded.path_of(name)) for name in NAMES}
         cls.messages = {name: messages.of(path) for name, path in cls.paths.items()}
         version = re.search(r"TShark \(Wireshark\) (\d+)\.(\d+)", cls.stage.tshark("--version"))

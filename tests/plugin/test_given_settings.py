@@ -4,7 +4,6 @@
 as it was asked for. Beside it, preferences that are right."""
 import json
 import re
-import unittest
 
 import harness
 import traffic
@@ -15,11 +14,10 @@ FINDING = "uerudp.finding.unreadable"
 NOT_DECODED = re.compile(r"^\d+ packets were not decoded: ")
 
 
-class GivenSettings(unittest.TestCase):
+class GivenSettings(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.paths = {}
         for generation in GENERATIONS:
             data = traffic.program("generate", "game", "--duration=2", "--seed=3", f"--generation={generation}")

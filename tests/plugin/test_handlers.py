@@ -3,7 +3,6 @@
 """The captures of packet handlers in Wireshark: with the order and the key nothing is malformed, without the order the first
 packet names it, and the captures without handlers name none."""
 import os
-import unittest
 
 import decoded
 import harness
@@ -14,12 +13,7 @@ CLOSED = ("encrypted-dtls", "compressed")
 HINT = "The packets look like"
 
 
-class Handlers(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
-
+class Handlers(harness.StageCase):
     def copy(self, name):
         return self.stage.copy(os.path.join(decoded.CAPTURES, "handlers", name))
 

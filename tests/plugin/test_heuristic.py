@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """On any port the heuristic accepts a connection by its handshake, from its first packet on, or by packets of both sides
 that agree."""
-import unittest
 
 import capture
 import harness
@@ -10,12 +9,7 @@ import harness
 PORT = 31415
 
 
-class Heuristic(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
-
+class Heuristic(harness.StageCase):
     def moved(self, datagrams, **arguments):
         content = capture.pcap(capture.with_server_port(datagrams, PORT))
         return self.stage.packets(self.stage.put("moved.pcap", content), **arguments)

@@ -3,7 +3,6 @@
 """The info column names the control messages of each bunch, up to a limit, whether or not a tree is built."""
 import pathlib
 import re
-import unittest
 
 import decoded
 import harness
@@ -43,11 +42,10 @@ def crafted():
                "packet": {"seq": 100 + number, "ack": 200, "history": [1]}, "bunches": [own]}
 
 
-class Info(unittest.TestCase):
+class Info(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.crafted = cls.stage.encode("crafted.pcapng", crafted())
 
     def test_samples(self):

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import unittest
 
 import harness
 
@@ -22,11 +21,10 @@ def table(*rows):
     return [part for row in rows for part in ("-o", "uat:uerudp_keys:" + ",".join(f'"{text}"' for text in row))]
 
 
-class Key(unittest.TestCase):
+class Key(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.path = os.path.join(cls.stage.path, "two.pcapng")
         subprocess.run([PROGRAM, "generate", SCENARIO, "--connections=2", "--output", cls.path], check=True,
                        timeout=harness.TIMEOUT_S)

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import unittest
 
 import capture
 import harness
@@ -36,11 +35,10 @@ def encrypt(payload):
     return to_bytes([0, 1] + to_bits(sealed) + [1])
 
 
-class Key(unittest.TestCase):
+class Key(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.plain = capture.read(harness.recording("utcp-orig-clean"))[:40]
         sealed = [datagram._replace(payload=encrypt(datagram.payload)) for datagram in cls.plain]
         cls.path = cls.stage.put("sealed.pcap", capture.pcap(sealed))

@@ -5,7 +5,6 @@ unchanged."""
 import collections
 import pathlib
 import re
-import unittest
 
 import harness
 
@@ -43,11 +42,10 @@ def items_of(packet, inside):
             (name.partition(".")[0] in INSIDE) == inside]
 
 
-class Limits(unittest.TestCase):
+class Limits(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.path = cls.stage.copy(CAPTURE)
         cls.whole = cls.stage.packets(cls.path)
 

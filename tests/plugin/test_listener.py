@@ -3,7 +3,6 @@
 """The example plugin docs/examples/resent.c listens to the taps and has the counts of the program."""
 import os
 import re
-import unittest
 
 import decoded
 import harness
@@ -14,11 +13,10 @@ SENDERS = ("unknown", "client", "server")
 LINE = re.compile(r"(?m)^connection (\d+), (\w+): (\d+) packets, (\d+) missing, (\d+) bunches, (\d+) of them retransmitted$")
 
 
-class Listener(unittest.TestCase):
+class Listener(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.stage.put_plugin(LISTENER)
 
     def listen(self, path):

@@ -3,7 +3,6 @@
 """The plugin is loaded and registers the documented fields and preferences. Other tests rely on it."""
 import os
 import re
-import unittest
 
 import harness
 
@@ -20,12 +19,7 @@ def catalogue():
     return [row for row in rows if row[0] != "NONE"]
 
 
-class Loaded(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
-
+class Loaded(harness.StageCase):
     def test_plugin_is_listed(self):
         self.assertRegex(self.stage.tshark("-G", "plugins"), r"(?m)^uerudp\.so\s+\d+\.\d+\.\d+\s+dissector\s")
 

@@ -8,7 +8,6 @@ import os
 import pathlib
 import subprocess
 import tempfile
-import unittest
 
 import decoded
 import harness
@@ -31,12 +30,7 @@ def colour(name):
     return next(line.split("@")[2] for line in lines if line.startswith(f"@Unreal: {name}@"))
 
 
-class Lost(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
-
+class Lost(harness.StageCase):
     def frames(self, path, display_filter):
         text = self.stage.tshark("-2", "-r", path, "-Y", display_filter, "-T", "fields", "-e", "frame.number")
         return set(map(int, text.split()))

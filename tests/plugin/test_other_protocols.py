@@ -3,7 +3,6 @@
 """The heuristic accepts no packets of other protocols and no random bytes."""
 import os
 import random
-import unittest
 
 import capture
 import other_protocol_datagrams
@@ -17,12 +16,7 @@ ONLY_OURS = [part for name in ("frame", "raw", "ip", "udp", "data", "uerudp") fo
 SEED = 20240607
 
 
-class OtherProtocols(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
-
+class OtherProtocols(harness.StageCase):
     def protocols(self, datagrams, *options):
         path = self.stage.put("other_protocol_datagrams.pcap", capture.pcap(datagrams))
         text = self.stage.tshark("-2", "-r", path, *options, "-T", "fields", "-e", "frame.protocols")

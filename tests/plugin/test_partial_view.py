@@ -4,7 +4,6 @@
 as tests/tools/info/check_partial_view.py and check_statements.py make for the program."""
 import collections
 import re
-import unittest
 
 import conversation
 import harness
@@ -26,12 +25,7 @@ LACKING = "Not all fragments of this message are in the capture"
 WRONG = ("lost", "nak", "ack_of_unseen", "reliable_jump")  # captures without loss
 
 
-class Case(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
-
+class Case(harness.StageCase):
     def show(self, frames, two_pass=True, **settings):
         """The columns of each frame of uerudp: texts by column name."""
         path = self.stage.put("a.pcapng", traffic.write(frames))

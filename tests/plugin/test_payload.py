@@ -4,7 +4,6 @@
 import collections
 import os
 import re
-import unittest
 
 import decoded
 import harness
@@ -14,11 +13,10 @@ BYTES_SHOWN_MIN = 24  # with spaces, by Wireshark 4.0
 FIELDS = ["frame.number", "testactor.size", "testactor.first"]
 
 
-class Payload(unittest.TestCase):
+class Payload(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.path = cls.stage.copy(harness.recording("utcp-clean"))
         cls.script = cls.stage.copy(SCRIPT)
 

@@ -3,7 +3,6 @@
 """Messages that were exported as packets are dissected again, with the same content."""
 import os
 import re
-import unittest
 from xml.etree import ElementTree
 
 import decoded
@@ -23,12 +22,7 @@ def count_items(packet):
                if not (node.get("name") or "").startswith("uerudp.expert."))
 
 
-class Pdu(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
-
+class Pdu(harness.StageCase):
     def exported(self, path):
         to = os.path.join(self.stage.home, os.path.basename(path) + ".pdu")
         self.stage.tshark("-2", "-q", "-r", path, "-U", TITLE, "-w", to)

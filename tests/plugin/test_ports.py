@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """The datagrams that the port preference and the table of servers select; random bytes on the port are data."""
 import random
-import unittest
 
 import capture
 import harness
@@ -17,12 +16,7 @@ def server_row(**values):
     return f"uat:{TABLE}:" + ",".join('"%s"' % values.get(column, "") for column in COLUMNS)
 
 
-class Ports(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
-
+class Ports(harness.StageCase):
     def layers(self, datagrams, two_pass=True):
         path = self.stage.put("ports.pcap", capture.pcap(datagrams))
         passes = ["-2"] if two_pass else []

@@ -7,7 +7,6 @@ import os
 import pathlib
 import re
 import shutil
-import unittest
 
 import harness
 
@@ -34,11 +33,10 @@ def colours():
     return [COLOUR.match(line).groups() for line in lines_of("colorfilters")]
 
 
-class Profile(unittest.TestCase):
+class Profile(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         shutil.copytree(PROFILE, os.path.join(cls.stage.path, "uerudp"))
         cls.script = cls.stage.put("install.cmake", (ROOT / "cmake/install_user.cmake").read_bytes())
         cls.output = cls.install_user()

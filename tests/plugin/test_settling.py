@@ -4,7 +4,6 @@
 import json
 import os
 import subprocess
-import unittest
 
 import capture
 import decoded
@@ -23,11 +22,10 @@ def malformed(packets):
             if any("uerudp.expert." + name in packet.experts for name in ACCUSATIONS)]
 
 
-class Settling(unittest.TestCase):
+class Settling(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.captures = {name: cls.stage.encode(name, decoded.datagrams(decoded.path_of(name)), "-o", "-", *options, "-")
                         for name, options in BOUNDS.items()}
 

@@ -4,7 +4,6 @@
 callgrind."""
 import shutil
 import sys
-import unittest
 
 import harness
 
@@ -28,12 +27,7 @@ def apart(bunches):
     return [bunches[at:at + FEW] for at in range(0, len(bunches), FEW)]
 
 
-class Effort(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
-
+class Effort(harness.StageCase):
     def instructions(self, bunches_of_each, *options):
         """Instructions of the plugin and its callees for datagrams with these bunches."""
         path = self.stage.encode("many.pcapng", datagrams(bunches_of_each))

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import sys
-import unittest
 
 import decoded
 import harness
@@ -14,12 +13,7 @@ SMALL_BYTES = 2000  # of a recording: a few datagrams
 VALGRIND = ["valgrind", "-q", "--error-exitcode=9", "--show-leak-kinds=none"]
 
 
-class Files(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
-
+class Files(harness.StageCase):
     def ask(self, *sessions):
         """The answers of one sharkd that loads files in turn: a list of answers for each (path, requests)."""
         lines = []

@@ -36,11 +36,10 @@ def bunch_kinds(bunch):
         yield "close a channel"
 
 
-class Stats(unittest.TestCase):
+class Stats(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.decoded, cls.trees = {}, {}
         for name in NAMES:
             path = cls.stage.copy(decoded.path_of(name))
@@ -117,11 +116,10 @@ LOSSY = ("loss-burst", "reorder", "duplicate", "mixed", "legacy", "big-bunch", "
 SIDES = {"c2s": "client to server", "s2c": "server to client"}
 
 
-class Losses(unittest.TestCase):
+class Losses(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.rows, cls.connections, cls.datagrams = {}, {}, {}
         for name in LOSSY:
             path = cls.stage.copy(decoded.path_of(name))
@@ -241,13 +239,8 @@ class Channels(unittest.TestCase):
         return rows, subjects, resends
 
 
-class Talkers(unittest.TestCase):
+class Talkers(harness.StageCase):
     """The table has what uerudp info counts."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
 
     def shown(self, path, *filters):
         """(stream, sender, direction, packets, bytes, spurts, talked)"""

@@ -3,7 +3,6 @@
 """Conversations and endpoints have the counts of uerudp decode, per connection and direction."""
 import collections
 import json
-import unittest
 
 import decoded
 import harness
@@ -16,11 +15,10 @@ def address(end):
     return end.rsplit(":", 1)[0]
 
 
-class Tables(unittest.TestCase):
+class Tables(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.paths = {name: cls.stage.copy(decoded.path_of(name)) for name in NAMES}
         cls.decoded = {name: decoded.datagrams(path) for name, path in cls.paths.items()}
 

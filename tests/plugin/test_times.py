@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """Response times equal the times of the program."""
 import collections
-import unittest
 
 import decoded
 import harness
@@ -13,11 +12,10 @@ REPORTED = {"c2s": "by the server", "s2c": "by the client"}
 PRECISION_S = 2e-6
 
 
-class Times(unittest.TestCase):
+class Times(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.tables, cls.events = {}, {}
         for name in NAMES:
             path = cls.stage.copy(decoded.path_of(name))

@@ -54,11 +54,10 @@ def looked_at(content, limit_s, *steps):
     return {tuple(step): rows for step, rows in found["rows"]}
 
 
-class Window(unittest.TestCase):
+class Window(harness.StageCase):
     @classmethod
     def setUpClass(cls):
-        cls.stage = harness.Stage()
-        cls.addClassCleanup(cls.stage.__exit__)
+        super().setUpClass()
         cls.path = cls.stage.copy(decoded.path_of(CAPTURE))
         with open(cls.path, "rb") as file:
             cls.content = file.read()
