@@ -162,21 +162,6 @@ class Clocks(Folder):
         self.assertAlmostEqual(35, found["s2c"]["delay_ms"]["p50"], delta=0.1)  # in truth 25
         self.assertIn("half of the difference is in the offset", text_of(ends.client, slow))
 
-    def test_dropped(self):
-        """A packet that its receiver dropped after the capture point delivered no bunch: delays by it are reported."""
-        ends = self.generate("lossy", "--duration=30", "--loss=0.3", "--delay=2")
-        arrived, packets = {packet.payload for packet in pcapng.read(ends.client)}, pcapng.read(ends.client)
-        packets += [packet._replace(time_ns=packet.time_ns + 2 * MS) for packet in pcapng.read(ends.server)
-                    if packet.destination != SERVER_PORT and packet.payload not in arrived]
-        tapped = self.write("tapped.pcap", sorted(packets, key=lambda packet: packet.time_ns))
-        (alone,), _ = info("--findings=1000", ends.server)
-        (connection,), _ = info("--findings=1000", tapped, ends.server)
-        delays = [[finding["text"] for finding in each["findings"] if finding["kind"] == "repeated_loss" and finding["direction"] == "s2c"]
-                  for each in (alone, connection["other_end"])]
-        self.assertGreater(connection["both_ends"]["s2c"]["not_accepted"], 10)
-        self.assertTrue(delays[0])
-        self.assertEqual(*delays)
-
     def test_clock_was_set(self):
         """A step of the clock explains what no straight line does: no delay is stated, and losses are still right."""
         ends = self.generate("stream", "--loss", "0.05")
