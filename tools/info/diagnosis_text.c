@@ -24,6 +24,10 @@ static void label(struct text_buffer *out, const char *text) {
     text_buffer_add_format(out, "  %-*s", LABEL_CHARS, text);
 }
 
+static const char *what_is_reported(const struct info_connection *info) {
+    return info->options->is_part ? "this part of the capture" : "the capture";
+}
+
 static void print_heading(struct text_buffer *out, const struct info_connection *info) {
     bool has_former = info->former[0] != '\0';
     text_style_add_title(out, "connection %" PRIu32 ": client %s%s%s%s, server %s", info->stream,
@@ -79,25 +83,35 @@ static void print_beacon(struct text_buffer *out, const struct info_connection *
     }
     size_t line = out->length;
     label(out, "beacon");
-    text_escape_add_utf8(out, beacon.type[0] != '\0' ? beacon.type : "type not in the capture", TEXT_ESCAPE_PLAIN);
-    text_buffer_add_format(out, "%s%s in frame %" PRIu64,
-                           beacon.joined != NULL
-                               ? ", joined by "
-                               : ", no BeaconNetGUIDAck in the capture: the last message of the join is ",
-                           ue_login_step_name(beacon.last), beacon.last->frame);
+    if (beacon.type[0] != '\0') {
+        text_escape_add_utf8(out, beacon.type, TEXT_ESCAPE_PLAIN);
+    } else {
+        text_buffer_add_format(out, "type not in %s", what_is_reported(info));
+    }
+    if (beacon.joined != NULL) {
+        text_buffer_add(out, ", joined by ");
+    } else {
+        text_buffer_add_format(out, ", no BeaconNetGUIDAck in %s: the last message of the join is ",
+                               what_is_reported(info));
+    }
+    text_buffer_add_format(out, "%s in frame %" PRIu64, ue_login_step_name(beacon.last), beacon.last->frame);
     line_wrap(out, line, VALUE_COLUMN);
     text_buffer_add_char(out, '\n');
 }
 
 /* ---- the end ---- */
 
+static void print_since(struct text_buffer *out, const struct info_connection *info, int64_t time_ns) {
+    text_buffer_add_format(out, ", %.3f s into %s", phrase_seconds(time_ns - info->course->first_ns),
+                           info->options->is_part ? "this part of the connection" : "the connection");
+}
+
 static void print_close(struct text_buffer *out, const struct info_connection *info) {
     const char *why = ue_findings_close_text(info->detected);
     text_buffer_add_format(out, "closed by the %s in frame %" PRIu64, phrase_side(info->course->closed_by),
                            info->course->closed_frame);
     if (info->course->implausible == 0) {
-        text_buffer_add_format(out, ", %.3f s into the connection",
-                               phrase_seconds(info->course->closed_ns - info->course->first_ns));
+        print_since(out, info, info->course->closed_ns);
     }
     if (why != NULL) {
         text_buffer_add(out, ": ");
@@ -112,9 +126,8 @@ static void print_no_close(struct text_buffer *out, const struct info_connection
         const struct ue_side_totals *totals = info->sides[side].totals;
         unread += totals->opaque + totals->unreadable + totals->cut + totals->malformed;
     }
-    const char *where = info->options->is_part ? "is in this part of the capture" : "was captured";
     if (unread == 0) {
-        text_buffer_add_format(out, "no close of it %s", where);
+        text_buffer_add_format(out, "no close of it is in %s", what_is_reported(info));
     } else {
         text_buffer_add_format(out, "no close of it was read; of %s the content, or its end, is not known",
                                phrase_count(unread, "datagram").text);
@@ -124,14 +137,14 @@ static void print_no_close(struct text_buffer *out, const struct info_connection
 static void print_timeout(struct text_buffer *out, const struct info_connection *info, unsigned gone) {
     const struct ue_last_packet *last = ue_findings_last_packet(info->detected, gone);
     bool is_acked = last->acked_frame != 0;
-    text_buffer_add_format(out, "timeout: %s%s %s in frame %" PRIu64 ", %.3f s into the connection",
-                           is_acked ? "the newest packet of the " : "the ", phrase_side(gone),
-                           is_acked ? "was acknowledged" : "was last heard", is_acked ? last->acked_frame : last->frame,
-                           phrase_seconds((is_acked ? last->acked_ns : last->time_ns) - info->course->first_ns));
+    text_buffer_add_format(out, "timeout: %s%s %s in frame %" PRIu64, is_acked ? "the newest packet of the " : "the ",
+                           phrase_side(gone), is_acked ? "was acknowledged" : "was last heard",
+                           is_acked ? last->acked_frame : last->frame);
+    print_since(out, info, is_acked ? last->acked_ns : last->time_ns);
 }
 
 static void print_end(struct text_buffer *out, const struct info_connection *info) {
-    int gone = ue_findings_gone_side(info->detected);
+    int gone = info_connection_end(info) == INFO_END_TIMEOUT ? ue_findings_gone_side(info->detected) : -1;
     size_t line = out->length;
     label(out, "end");
     if (gone >= 0) {
@@ -209,8 +222,7 @@ static void print_login(struct text_buffer *out, const struct info_connection *i
     }
     if (steps == 0) {
         bool are_cut = info->sides[0].totals->cut + info->sides[1].totals->cut != 0;
-        text_buffer_add_format(out, "  handshake and login are not in %s%s\n",
-                               info->options->is_part ? "this part of the capture" : "the capture",
+        text_buffer_add_format(out, "  handshake and login are not in %s%s\n", what_is_reported(info),
                                are_cut ? ", or beyond the cut of its snap length" : "");
         return;
     }

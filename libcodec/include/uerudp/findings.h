@@ -57,7 +57,7 @@ enum ue_finding_value_id {
     UE_VALUE_OTHERS_OF, /* the whole that OTHERS is a part of */
     UE_VALUE_SPAN,      /* ns: the time that the finding is about; at most 0: not known, because the clock was set */
     UE_VALUE_LEAST,     /* ns: of the spans, the least, the median or the longest */
-    UE_VALUE_SINCE,     /* ns since the connection began */
+    UE_VALUE_SINCE,     /* ns since the first datagram */
     UE_VALUE_CHANNEL,
     UE_VALUE_FIRST_SEQ, /* channel sequences as on the wire */
     UE_VALUE_LAST_SEQ,

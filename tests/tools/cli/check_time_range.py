@@ -8,8 +8,9 @@ import re
 import tempfile
 import unittest
 
+import traffic
 import uerudp
-from conversation import hello_sent
+from conversation import CLIENT, hello_sent
 
 CAPTURE = uerudp.ROOT / "captures/mixed.pcapng"
 
@@ -123,6 +124,41 @@ class Range(unittest.TestCase):
         self.assertTrue(undelivered[1])
         for text in undelivered[1]:
             self.assertIn("before the end of the connection, or of what was analysed of it: ", text)
+
+    def test_sentences(self):
+        """What a range ends before may be in the capture: its sentences say what was analysed of it."""
+        conv = hello_sent().idle(600)
+        conv.idle(6000, sides=(CLIENT,))
+        silent = len(conv.objects)
+        conv.idle(300)
+        conv.handshake((4,))
+        restarting = len(conv.objects)
+        conv.handshake((0, 1, 5, 3), restart=True)
+        conv.idle(300)
+        for bound, kind, text in ((1, "no_answer", "no answer of the server was analysed in this connection"),
+                                  (4, "no_answer", "no packet of this connection was analysed after"),
+                                  (silent, "timeout", "no packet of the server was analysed in this connection after"),
+                                  (silent - 30, "silence", "no packet from the server was analysed in the last"),
+                                  (restarting + 1, "restart", "was not completed in what was analysed after it, 20 ms$")):
+            with self.subTest(bound, kind=kind):
+                part = info(f"--to=frame:{bound}", path="-", data=conv.capture())
+                texts = [each["text"] for each in part["findings"] if each["kind"] == kind]
+                self.assertRegex("\n".join(texts), text)
+                self.assertEqual("none", part["closed_by"])
+                self.assertNotIn("timeout", uerudp.run("info", f"--to=frame:{bound}", "-", data=conv.capture(), status=None)
+                                 .stdout.decode().split("findings")[0])
+        self.assertNotIn("timeout", [each["kind"] for each in info(path="-", data=conv.capture())["findings"]])
+        del conv.objects[silent:]
+        self.assertEqual("timeout", conv.info()["closed_by"])
+
+    def test_words(self):
+        """No sentence of a range says of the capture what holds for the range only."""
+        for path in sorted((uerudp.ROOT / "captures").glob("*.pcapng")):
+            count = len(traffic.read(path.read_bytes()))
+            for bounds in (("--from=frame:9", ), (f"--to=frame:{count * 2 // 3}",), ("--from=frame:5", f"--to=frame:{count // 2}")):
+                output = uerudp.run("info", "--json", "--findings=1000", *bounds, path, status=None).stdout
+                for each in (each for line in output.splitlines() for each in json.loads(line)["findings"]):
+                    self.assertNotRegex(each["text"], r"(was|were) captured (in|of) this|not in the capture", (path, bounds))
 
     def gaps(self, path, *options):
         """The text of the gap between acks of the client's packets."""

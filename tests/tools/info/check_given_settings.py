@@ -247,7 +247,7 @@ class Undecoded(unittest.TestCase):
         frames = without(self.frames, 4 * self.SECOND_NS, 7 * self.SECOND_NS, "s2c")
         text, = self.kinds(frames, self.WRONG).values()
         self.assertRegex(text, "^no packet from the server for 3[0-9]{3} ms, .*; whether packets of it are missing there is not known")
-        self.assertRegex(self.kinds(frames, self.GIVEN)["silence"], "packets of it are missing in this connection")
+        self.assertRegex(self.kinds(frames, self.GIVEN)["silence"], "packets of it are missing in what was analysed")
 
     def test_end(self):
         """The last packet may have the close: a side whose last packet was not read did not time out for sure."""
@@ -255,9 +255,9 @@ class Undecoded(unittest.TestCase):
         last = max(number for number, frame in enumerate(silent) if traffic.one_way([frame], "s2c"))
         cut = [frame._replace(data=frame.data[:-1]) if number == last else frame for number, frame in enumerate(silent)]
         for frames, option, closed_by, expected in (
-                (silent, self.WRONG, "none", f"no packet from the server in the last [0-9]+ ms, after frame {last + 1}, while"),
+                (silent, self.WRONG, "none", f"no packet from the server was analysed in the last [0-9]+ ms, after frame {last + 1}, while"),
                 (cut, self.GIVEN, "timeout", f"no packet from the server for [0-9]+ ms, between frame {last + 1} and the close"),
-                (silent, self.GIVEN, "timeout", f"no packet of the server was captured in this connection after frame {last + 1},")):
+                (silent, self.GIVEN, "timeout", f"no packet of the server was analysed in this connection after frame {last + 1},")):
             found = info(frames, option)
             self.assertEqual(closed_by, found["closed_by"])
             text, = [finding["text"] for finding in found["findings"] if finding["kind"] in ("silence", "timeout")]

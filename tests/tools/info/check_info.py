@@ -269,8 +269,8 @@ class Program(unittest.TestCase):
         self.assertRegex(text, "end +no close of it was read; of [1-9][0-9]* datagrams the content, or its end, is not known")
         keys = path.with_suffix(".keys")
         self.assertRegex(uerudp.run("info", "--handlers=oodle,aesgcm", f"--key={keys}", path).stdout.decode(), "end +closed by the ")
-        self.assertIn("no close of it was captured", uerudp.run("info", "--to=frame:40", uerudp.ROOT / "captures/game.pcapng")
-                      .stdout.decode().replace("is in this part of the capture", "was captured"))
+        self.assertIn("no close of it is in this part of the capture",
+                      uerudp.run("info", "--to=frame:40", uerudp.ROOT / "captures/game.pcapng").stdout.decode())
 
     def test_several(self):
         text = uerudp.run("info", "-", data=self.several(), status=1).stdout.decode()

@@ -157,7 +157,7 @@ class Attempts(Case):
                 part.objects = objects
                 path.write_bytes(part.capture())
             first, *_ = map(json.loads, uerudp.run("info", "--json", *paths, status=None).stdout.splitlines())
-        self.assert_finding([*first["findings"]], "no packet of this connection followed")
+        self.assert_finding([*first["findings"]], "no packet of this connection was analysed")
         self.assert_no_finding(first["findings"], "stopped")
 
     def login(self, *steps, ms=20000):

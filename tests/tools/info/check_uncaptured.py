@@ -92,7 +92,7 @@ class LastSilence(unittest.TestCase):
                         self.assertEqual("none", connection["closed_by"])
                         note, = [each for each in of_kind(connection, "capture_incomplete")
                                  if each["severity"] == "note"]
-                        self.assertIn(f"no packet of the {SIDES[way]} was captured in this connection after frame",
+                        self.assertIn(f"no packet of the {SIDES[way]} was analysed in this connection after frame",
                                       note["text"])
                         self.assertEqual(way, note["direction"])
 

@@ -299,11 +299,11 @@ SENTENCES = (
     ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+); whether",
      Run.unread_silence),
     ("silence", rf"{SIDE} for .* between frames (?P<frame>\d+) and (?P<last>\d+), while the \w+ sent (?P<others>\d+)"
-                r"(?:.*; (?P<missing>\d+) packets? of it (?:is|are) missing in this connection(?P<acked>, but)?)?"
+                r"(?:.*; (?P<missing>\d+) packets? of it (?:is|are) missing in what was analysed(?P<acked>, but)?)?"
                 r"(?:.* did not send for at least (?P<least>[\d.]+) ms)?(?:.* at most (?P<most>[\d.]+) ms after)?", Run.silence),
     ("silence", rf"{SIDE} for .* between frame (?P<frame>\d+) and the close of the \w+ in frame (?P<last>\d+)",
      Run.silence_before_close),
-    ("silence", rf"{SIDE} in the last .* after frame (?P<frame>\d+)", Run.last_silence),
+    ("silence", rf"{SIDE} was analysed in the last .* after frame (?P<frame>\d+)", Run.last_silence),
     ("ack_gap", rf"between frames (?P<frame>\d+) and (?P<last>\d+), while (?P<others>\d+) packets.* reported (?P<count>\d+) packets? of {SIDE}", Run.ack_gap),
     ("ack_gap", rf"between frames (?P<frame>\d+) and (?P<last>\d+), while (?P<others>\d+) packets.* last \d+ packets? of {SIDE}", Run.last_ack_gap),
     ("pause", r"between frames (?P<frame>\d+) and (?P<last>\d+)", Run.pause),
@@ -315,7 +315,7 @@ SENTENCES = (
     ("capture_incomplete", rf"(?P<count>\d+) packets? {WAY}", Run.incomplete),
     ("one_direction", WAY, Run.one_direction),
     ("reliable_buffer", rf"channel (?P<channel>\d+) \({WAY}\) held at least (?P<count>\d+)", Run.buffer),
-    ("timeout", rf"of {SIDE} was captured in this connection after frame (?P<frame>\d+).* sent (?P<count>\d+)", Run.timeout),
+    ("timeout", rf"of {SIDE} was analysed in this connection after frame (?P<frame>\d+).* sent (?P<count>\d+)", Run.timeout),
     ("closed", SIDE, Run.closed),
     ("ping", "", Run.ping),
     ("server_frame_time", "", Run.frame_time),
