@@ -66,7 +66,7 @@ static void report(struct ue_common *common, int64_t packet_id, bool delivered) 
     }
 }
 
-/* endpoint.md 15.2, 15.5, 31.3, 31.4. */
+/* endpoint.md 15.2, 15.5, 31.3. */
 static void handle_report(struct ue_sender *s, uint64_t now_ns, int64_t packet_id, bool delivered) {
     struct ue_written written;
     report(s->common, packet_id, delivered);

@@ -374,11 +374,6 @@ static void receive_changed(struct ue_conn *c, uint64_t now_ns, const uint8_t *b
     ue_share_free_block(&c->common.share, memory);
 }
 
-static void count_in(struct ue_common *common, size_t size_bytes) {
-    common->statistics.counters.in_bytes += size_bytes + UE_IPV4_UDP_BYTES;
-    common->statistics.traffic.in_datagrams++;
-}
-
 /* endpoint.md 7.1, 39.7. */
 void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
     ue_conn_begin_input(c);
@@ -392,7 +387,7 @@ void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, s
         c->common.statistics.counters.malformed++;
         return;
     }
-    count_in(&c->common, size_bytes);
+    c->common.statistics.counters.in_bytes += size_bytes + UE_IPV4_UDP_BYTES;
     if (c->common.encryption != NULL || c->common.config.compress) {
         receive_changed(c, now_ns, bytes, size_bytes);
     } else {

@@ -54,10 +54,6 @@ bool ue_send_budget_is_ready(struct ue_send_budget *b, uint32_t buffered_bits, b
     return b->queued_bits + (int64_t)buffered_bits <= 0;
 }
 
-static float percent(uint64_t part, uint64_t whole) {
-    return whole != 0 ? 100.0f * (float)part / (float)whole : 0.0f;
-}
-
 /* endpoint.md 31.4. */
 bool ue_traffic_tick(struct ue_traffic *traffic, const struct ue_counters *counters, struct ue_ping *ping,
                      uint64_t now_ns) {
@@ -65,17 +61,11 @@ bool ue_traffic_tick(struct ue_traffic *traffic, const struct ue_counters *count
     if (elapsed_ns < NS_PER_SECOND) {
         return false;
     }
-    uint64_t in_bytes = counters->in_bytes - traffic->at_begin.in_bytes;
-    uint64_t in_lost = counters->in_packets_lost - traffic->at_begin.in_packets_lost;
-    uint64_t out_lost = counters->out_packets_lost - traffic->at_begin.out_packets_lost;
-    uint64_t out_acked = counters->out_packets_acked - traffic->at_begin.out_packets_acked;
+    uint64_t in_bytes = counters->in_bytes - traffic->in_bytes_at_begin;
     *traffic = (struct ue_traffic){
         .second_begin_ns = now_ns,
         .in_bytes_per_second = (uint32_t)(in_bytes * NS_PER_SECOND / elapsed_ns),
-        .in_lost_percent = percent(in_lost, traffic->in_datagrams + in_lost),
-        .out_lost_percent = percent(out_lost, out_lost + out_acked),
-        .at_begin = {counters->in_bytes, counters->in_packets_lost, counters->out_packets_lost,
-                     counters->out_packets_acked},
+        .in_bytes_at_begin = counters->in_bytes,
     };
     ue_ping_end_second(ping);
     return true;

@@ -25,14 +25,10 @@ void ue_send_budget_tick(struct ue_send_budget *b, uint64_t elapsed_ns, uint64_t
 /* IsNetReady; saturate: clears what was sent too much first. */
 bool ue_send_budget_is_ready(struct ue_send_budget *b, uint32_t buffered_bits, bool saturate);
 
-/* The current second, and the rates of the last full one. */
+/* The current second, and the rate of the last full one. */
 struct ue_traffic {
-    struct {
-        uint64_t in_bytes, in_packets_lost, out_packets_lost, out_packets_acked;
-    } at_begin; /* the counters when the second began */
-    float in_lost_percent, out_lost_percent;
+    uint64_t in_bytes_at_begin; /* the counter when the second began */
     uint32_t in_bytes_per_second;
-    uint32_t in_datagrams; /* of this second, handshake messages and late packets included */
     uint64_t second_begin_ns;
 };
 /* Call it once a tick: ends the second when it is over (also ping's), else false. */
