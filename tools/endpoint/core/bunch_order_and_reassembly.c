@@ -217,8 +217,8 @@ struct whole {
 };
 
 /* Legacy layouts have a bit for one reason only. */
-static uint8_t reason_of(const struct ue_bunch *bunch) {
-    return bunch->dormant ? UE_DORMANCY : bunch->close_reason;
+static uint8_t channel_close_reason(const struct ue_bunch *bunch) {
+    return bunch->dormant ? UE_CHANNEL_DORMANCY : bunch->close_reason;
 }
 
 static void describe(struct ue_event *event, const struct ue_channel *channel, const struct whole *w) {
@@ -232,7 +232,7 @@ static void describe(struct ue_event *event, const struct ue_channel *channel, c
         .has_exports = w->bunch->has_exports && !w->bunch->partial, /* those of fragments were delivered before */
         .has_mapped = w->bunch->has_mapped,
         .paused = w->bunch->paused,
-        .close_reason = reason_of(w->bunch),
+        .close_reason = channel_close_reason(w->bunch),
         .ch_seq = w->bunch->reliable ? w->ch_seq : 0,
         .packet_id = w->packets.first,
         .data = w->data,
@@ -302,7 +302,7 @@ static struct delivery deliver(struct ue_receiver *r, uint64_t now_ns, struct ue
         ue_share_free_block(&r->common->share, block);
     }
     if (channel != NULL && is_open && w->bunch->close) {
-        channel->close_reason = reason_of(w->bunch);
+        channel->close_reason = channel_close_reason(w->bunch);
         ue_channel_clean_up(r->channels, channel);
     }
     return delivery;

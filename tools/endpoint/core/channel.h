@@ -67,7 +67,16 @@ struct ue_channel_entry {
 };
 
 #define UE_NO_PACKET INT64_MIN
-#define UE_DORMANCY 1 /* the one close reason that legacy layouts have a bit for */
+
+/* Close reasons of channels (EChannelCloseReason). */
+enum ue_channel_close {
+    UE_CHANNEL_DESTROYED,
+    UE_CHANNEL_DORMANCY, /* the one reason that legacy layouts have a bit for */
+    UE_CHANNEL_LEVEL_UNLOADED,
+    UE_CHANNEL_RELEVANCY,
+    UE_CHANNEL_TEAR_OFF,
+    UE_CHANNEL_MIGRATED
+};
 
 struct ue_channel {
     uint32_t index;

@@ -32,7 +32,7 @@ void ue_send_close_reason(struct ue_sender *s, uint64_t now_ns, enum ue_close_re
     message.params[UE_CLOSE_REASON_TEXT].text.units = (struct ue_view){(const uint8_t *)text, 0, length * 8};
     if (s->common->config.profile->hello >= HELLO_WITH_CLOSE_REASON && length != 0 &&
         !s->common->life.has_sent_reason) {
-        s->common->life.has_sent_reason = true; /* the peer heeds the first only */
+        s->common->life.has_sent_reason = true; /* the peer uses only the first */
         ue_control_send(s, now_ns, &message);
     }
 }

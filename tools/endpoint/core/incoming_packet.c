@@ -38,7 +38,7 @@ static bool is_handler_field(enum ue_field field) {
 }
 
 /* The outer terminator is the handlers', the inner one the connection's (endpoint.md 8.1, 8.4, 8.8, 34.1). */
-static enum ue_close_reason reason_of(const struct received_packet *p) {
+static enum ue_close_reason close_for_header_fault(const struct received_packet *p) {
     switch (p->fault.field) {
     case UE_F_TERMINATOR:
         return p->fault.bit == 8 * p->from.size_bytes ? UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR
@@ -258,7 +258,7 @@ static bool has_our_ids(const struct ue_common *common, const struct received_pa
 }
 
 static bool is_header_usable(const struct received_packet *p) {
-    return p->fault.status == UE_OK || reason_of(p) == UE_CLOSE_READ_HEADER_EXTRA_FAIL;
+    return p->fault.status == UE_OK || close_for_header_fault(p) == UE_CLOSE_READ_HEADER_EXTRA_FAIL;
 }
 
 /* Whether the datagram has only prefix and handlers, with or without a terminator after them: then nothing is wrong
@@ -266,20 +266,21 @@ static bool is_header_usable(const struct received_packet *p) {
 static bool holds_nothing(const struct ue_common *common, const struct received_packet *p) {
     size_t begin = header_bit(common, p);
     size_t bits = 8 * p->from.size_bytes;
-    size_t end;
-    return ue_bits_last_set(p->from.bytes, bits - 8, bits, &end) && end >= begin &&
-           (end == begin || (ue_bits_last_set(p->from.bytes, begin, end, &end) && end == begin));
+    size_t outer, inner;
+    if (!ue_bits_last_set(p->from.bytes, bits - 8, bits, &outer) || outer < begin) {
+        return false;
+    }
+    return outer == begin || (ue_bits_last_set(p->from.bytes, begin, outer, &inner) && inner == begin);
 }
 
 /* endpoint.md 8.1, 8.4. */
 static void close_for_header(struct ue_sender *s, uint64_t now_ns, const struct received_packet *p) {
     if (!holds_nothing(s->common, p)) {
-        fail(s, now_ns, reason_of(p), &p->fault);
+        fail(s, now_ns, close_for_header_fault(p), &p->fault);
     }
 }
 
-/* Who once encrypted does not send in the clear again: somebody else did, or a flag was damaged on the way
-   (endpoint.md 8.3). */
+/* After the peer's first encrypted packet, a clear one is forged or damaged (endpoint.md 8.3). */
 static bool is_forged(struct ue_receiver *r, const struct received_packet *p) {
     r->peer_encrypts |= p->from.is_encrypted;
     return r->peer_encrypts && !p->from.is_encrypted && !p->from.is_from_cache;

@@ -308,7 +308,7 @@ static bool send_pending_out_rec(struct ue_sender *s, uint64_t now_ns, struct ue
     return true;
 }
 
-/* Debts of channels that found no memory for them before. */
+/* Sends the PendingOutRec of channels for which allocation failed earlier. */
 static void send_all_pending_out_recs(struct ue_sender *s, uint64_t now_ns) {
     bool has_pending_out_rec = false;
     for (uint32_t i = 0; s->channels->has_pending_out_rec && i < s->channels->capacity; i++) {

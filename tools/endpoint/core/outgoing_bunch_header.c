@@ -39,7 +39,7 @@ void ue_out_bunch_fill(const struct ue_common *common, const struct ue_channel *
         .control = out->open || out->close,
         .open = out->open,
         .close = out->close,
-        .dormant = ue_is_legacy(common) && out->close && out->close_reason == UE_DORMANCY,
+        .dormant = ue_is_legacy(common) && out->close && out->close_reason == UE_CHANNEL_DORMANCY,
         .paused = out->paused && common->context.profile.paused,
         .reliable = reliable,
         .has_exports = out->has_exports,

@@ -220,7 +220,7 @@ static struct ue_bunch_outcome receive_bunch(struct ue_receiver *r, uint64_t now
 }
 
 /* endpoint.md 16.1, 16.3, 16.5. */
-static enum ue_close_reason reason_of(const struct ue_fault *fault) {
+static enum ue_close_reason close_for_bunch_fault(const struct ue_fault *fault) {
     switch (fault->field) {
     case UE_F_BUNCH_NAME_HARDCODED:
     case UE_F_BUNCH_NAME_INDEX:
@@ -281,7 +281,7 @@ bool ue_dispatch(struct ue_receiver *r, uint64_t now_ns, const uint8_t *bytes, s
         }
         if (fault.status != UE_OK && !is_over(r, &all)) {
             enum ue_close_reason reason = refused_cut(r->channels, &items[count].bunch, &fault);
-            reason = reason != UE_CLOSE_NONE ? reason : reason_of(&fault);
+            reason = reason != UE_CLOSE_NONE ? reason : close_for_bunch_fault(&fault);
             ue_want_close_for_fault(r->common, reason, &fault, 0);
             return true;
         }

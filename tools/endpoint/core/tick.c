@@ -201,8 +201,8 @@ static uint64_t timeout_deadline(const struct ue_receiver *r) {
 }
 
 uint64_t ue_conn_deadline(const struct ue_conn *c) {
-    uint64_t shake_ns = ue_is_server(&c->common) ? UINT64_MAX : ue_client_handshake_deadline(&c->handshake.client);
-    uint64_t deadline = earlier(timeout_deadline(&c->receiver), shake_ns);
+    uint64_t handshake_ns = ue_is_server(&c->common) ? UINT64_MAX : ue_client_handshake_deadline(&c->handshake.client);
+    uint64_t deadline = earlier(timeout_deadline(&c->receiver), handshake_ns);
     if (c->common.life.state == UE_CONN_HANDSHAKE) {
         return deadline;
     }

@@ -126,11 +126,11 @@ static void learn_features(struct ue_context *x, const uint8_t *bytes, size_t si
 
 bool ue_handshake_datagram_read(struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                 struct ue_datagram *message) {
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     struct ue_handshake *h = &message->handshake;
     *message = (struct ue_datagram){0};
     learn_features(context, bytes, size_bytes);
-    if (ue_datagram_decode(context, bytes, size_bytes, message, NULL, &verdict) != UE_OK || !verdict.is_handshake) {
+    if (ue_datagram_decode(context, bytes, size_bytes, message, NULL, &result) != UE_OK || !result.is_handshake) {
         return false;
     }
     if (context->profile.handshake == UE_HANDSHAKE_V && context->ids != (h->version >= UE_HANDSHAKE_VERSION_WITH_IDS)) {

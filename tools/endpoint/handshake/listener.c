@@ -201,9 +201,8 @@ size_t ue_listener_ack(const struct ue_context *context, const struct ue_accepte
 
 /* ---- what comes in ---- */
 
-/* The version to answer in; false: this side may not talk to such a client (endpoint.md 2). That nobody answers
-   across the break in compatibility, version 3, follows from the ids: without them a message of version 3 is not read
-   at all (endpoint.md 2.6). */
+/* Sets the version of the reply; false: this side supports no version of the client (endpoint.md 2.6). Versions before
+   and after the ids (3) cannot read each other's messages, so nothing here compares them. */
 static bool agree_on_version(struct call *call) {
     const struct ue_listener *l = call->l;
     const struct ue_handshake *h = &call->message.handshake;
@@ -281,7 +280,7 @@ static enum ue_listener_result on_packet(struct call *call, bool may_restart) {
     return reply_restart_request(call);
 }
 
-/* What stands in front of every datagram; nothing behind it is looked at. */
+/* Reads the prefix only. */
 static bool read_prefix(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes, struct ue_prefix *prefix) {
     size_t at = (size_t)x->settings.skip_bytes * 8;
     size_t need = at + x->settings.magic_bits + (x->ids ? 5 : 0) + 1;

@@ -7,6 +7,7 @@
 #define UERUDP_TOOLS_ENDPOINT_REPLICATION_REPLICATION_H
 
 #include <uerudp/endpoint.h>
+#include "tools/endpoint/core/channel.h"
 #include "tools/endpoint/replication/received_remote_calls.h"
 #include "tools/endpoint/replication/replicated_object.h"
 #include "tools/endpoint/replication/replication_history.h"
@@ -15,16 +16,6 @@
 #define UE_CALLS_HELD_MAX 32
 #define UE_HELD_CALL_BITS_MAX 4096 /* so that they and all properties fit into one bunch */
 #define UE_CALL_BITS_MAX UINT16_MAX
-
-/* Close reasons of channels (EChannelCloseReason). */
-enum ue_channel_close {
-    UE_CHANNEL_DESTROYED,
-    UE_CHANNEL_DORMANCY,
-    UE_CHANNEL_LEVEL_UNLOADED,
-    UE_CHANNEL_RELEVANCY,
-    UE_CHANNEL_TEAR_OFF,
-    UE_CHANNEL_MIGRATED
-};
 
 /* A call of a remote procedure. Its function says whether it is reliable and multicast. */
 struct ue_replicated_call {
