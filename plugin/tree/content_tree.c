@@ -178,8 +178,7 @@ static void add_fault_item(const struct uerudp_content_tree *content_tree, enum 
 }
 
 static bool is_in_datagram_tree(const struct uerudp_content_tree *content_tree, const struct ue_content *content) {
-    bool is_bunch = content->data.bit != 0 || content->data.base != content_tree->buffer.bytes->base;
-    return content->kind == UE_CONTENT_CONTROL && is_bunch && !content->has_exports;
+    return content->kind == UE_CONTENT_CONTROL && content_tree->is_bunch && !content->has_exports;
 }
 
 void uerudp_content_tree_add(const struct uerudp_content_tree *content_tree, const struct ue_content *content) {

@@ -11,6 +11,7 @@
 /* Where and how a message is shown. */
 struct uerudp_content_tree {
     struct uerudp_tree_buffer buffer; /* counts bits from content.data.base */
+    bool is_bunch;                    /* the content is the data of a bunch, at its place in the datagram */
     packet_info *pinfo;
     uint32_t item;    /* of the bunch, among the items of the packet */
     proto_tree *tree; /* of the bunch or of the reassembled message; NULL: no items are wanted */

@@ -526,6 +526,7 @@ void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     uerudp_info_column_init(&t.info, pinfo->pool);
     uerudp_analysis_tree_init(&t.analysis, pinfo, &t.buffer, state, &x);
     t.content_tree = (struct uerudp_content_tree){
+        .is_bunch = true,
         .pinfo = pinfo,
         .context = &x,
         .objects = known_objects(state),

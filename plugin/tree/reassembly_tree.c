@@ -76,6 +76,7 @@ static void show_content(const struct uerudp_reassembly_tree *bunch, const struc
     struct uerudp_content_tree content_tree = *bunch->content_tree;
     content_tree.buffer.tvb = tvb;
     content_tree.buffer.bytes = &bytes;
+    content_tree.is_bunch = false;
     content_tree.tree = bunch->wants_content ? tree : NULL;
     content_tree.subdissector_data.channel = reassembly->channel;
     content_tree.subdissector_data.channel_name = ue_content_kind_name(reassembly->content.kind);

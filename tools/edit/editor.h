@@ -38,11 +38,11 @@ struct editor_counts {
    something needed is not available. */
 struct editor *editor_new(const struct editor_options *options, struct capture_reader *reader,
                           struct edit_writer *writer);
-void editor_free(struct editor *edit);
+void editor_free(struct editor *editor);
 
 /* Reads and writes everything; false after a message if it must stop. */
-bool editor_run(struct editor *edit, char **path);
+bool editor_run(struct editor *editor, char **path);
 
-const struct editor_counts *editor_counts(struct editor *edit);
+const struct editor_counts *editor_counts(struct editor *editor);
 
 #endif

@@ -12,7 +12,7 @@ static bool is_default(const json_t *value) {
     return json_is_false(value) || (json_is_string(value) && json_string_length(value) == 0);
 }
 
-static void drop_nothings(json_t *object) {
+static void remove_defaults(json_t *object) {
     const char *key;
     json_t *value;
     void *next;
@@ -33,7 +33,7 @@ static void drop_keys(json_t *object, const char *const *keys) {
 static void adapt_handshake(json_t *handshake, const struct ue_profile *from, const struct ue_profile *to) {
     static const char *const form[] = {"min_version", "version", NULL};
     static const char *const layout[] = {"network_version", "random", "sent_count", "timestamp_raw", NULL};
-    drop_nothings(handshake);
+    remove_defaults(handshake);
     drop_keys(handshake, form);
     if (from->handshake != to->handshake) {
         drop_keys(handshake, layout);
@@ -45,7 +45,7 @@ static void adapt_handshake(json_t *handshake, const struct ue_profile *from, co
 
 /* Without runtime features the value is what a login without the field means. */
 static void adapt_params(json_t *params, const struct ue_profile *to) {
-    drop_nothings(params);
+    remove_defaults(params);
     json_t *features = json_object_get(params, "features");
     if (to->hello < 3 && json_is_integer(features) && json_integer_value(features) == 0) {
         json_object_del(params, "features");
@@ -72,7 +72,7 @@ static void adapt_bunch(json_t *bunch, const struct ue_profile *from, const stru
     static const char *const data[] = {"data", "data_bits", NULL};
     json_t *messages = json_object_get(bunch, "messages"), *message;
     size_t index;
-    drop_nothings(bunch);
+    remove_defaults(bunch);
     if (from->channel != to->channel && json_object_get(bunch, "channel_name") != NULL) {
         drop_keys(bunch, names);
     }
@@ -91,7 +91,7 @@ static void adapt(json_t *object, const struct ue_profile *from, const struct ue
     json_object_set_new(object, "generation", json_string(to->name));
     json_object_del(object, "terminator");
     adapt_handshake(json_object_get(object, "handshake"), from, to);
-    drop_nothings(json_object_get(object, "packet"));
+    remove_defaults(json_object_get(object, "packet"));
     json_array_foreach(bunches, index, bunch) {
         adapt_bunch(bunch, from, to);
     }

@@ -20,7 +20,7 @@ struct fragmented_message {
 
 struct redactor_fragments {
     GHashTable *messages; /* by key */
-    GQueue used;          /* struct message, the most recently used last */
+    GQueue used;          /* struct fragmented_message, the most recently used last */
 };
 
 static void free_message(void *data) {

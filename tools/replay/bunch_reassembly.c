@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/replay/bunch_reassembly.h"
 
+#include <uerudp/partial.h>
+
 struct fragment {
     uint64_t time_ns;
     unsigned side;
@@ -151,13 +153,6 @@ static void add_message(struct partial_message *partial_message, unsigned side, 
     recorded_session_add_message(session, side, &line);
 }
 
-/* Reliable fragments have consecutive sequences, unreliable ones are in the same or the next packet (protocol.md 10.1).
- */
-static bool follows(const struct partial_message *partial_message, const struct fragment *fragment) {
-    bool is_same = !fragment->bunch.reliable && fragment->number == partial_message->number;
-    return is_same || fragment->number == partial_message->number + 1;
-}
-
 static void add_fragment(struct partial_message *partial_message, const struct fragment *fragment, const uint8_t *bytes,
                          struct recorded_session *session) {
     const struct ue_bunch *bunch = &fragment->bunch;
@@ -167,7 +162,7 @@ static void add_fragment(struct partial_message *partial_message, const struct f
         start_message(partial_message, fragment);
     } else if (!partial_message->is_begun) {
         return; /* of a message that is counted already, or that began before the capture */
-    } else if (!follows(partial_message, fragment)) {
+    } else if (!ue_partial_is_next(bunch->reliable, partial_message->number, fragment->number)) {
         session->incomplete++;
         partial_message->is_begun = false;
         return;

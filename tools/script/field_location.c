@@ -38,13 +38,6 @@ static void begin_group(void *user, enum ue_group group, size_t bit) {
     search->items += is_item(group);
 }
 
-static void end_group(void *user, enum ue_group group, size_t bit, const void *structure) {
-    (void)structure;
-    (void)user;
-    (void)group;
-    (void)bit;
-}
-
 static void handle_field(void *user, const struct ue_record *record) {
     struct search *search = user;
     if (record->field != search->field || search->is_found) {
@@ -68,7 +61,7 @@ static const struct script_testbed_packet *packet_of(const struct script_testbed
 bool script_field_locate(const struct script_testbed *testbed, const struct script_line *line, enum ue_field field,
                          size_t index, struct script_field_location *location) {
     struct search search = {.field = field, .index = index, .location = location};
-    const struct ue_trace sink = {begin_group, handle_field, end_group, &search};
+    const struct ue_trace sink = {begin_group, handle_field, NULL, &search};
     const struct script_testbed_packet *packet = packet_of(testbed, line);
     struct ue_decode_result result;
     struct ue_context x;
