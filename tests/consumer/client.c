@@ -20,9 +20,12 @@ int main(int argc, char **argv) {
     static uint8_t bytes[65536];
     const struct timespec tick_time = {0, 16666667};
     const uint16_t port = (uint16_t)atoi(argc > 1 ? argv[1] : "7777");
-    const struct sockaddr_in server = {AF_INET, htons(port), {htonl(INADDR_LOOPBACK)}, {0}};
+    static struct sockaddr_in server;
+    server.sin_family = AF_INET;
+    server.sin_port = htons(port);
+    server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
-    if (connect(fd, (const struct sockaddr *)&server, sizeof server) != 0)
+    if (fd < 0 || connect(fd, (const struct sockaddr *)&server, sizeof server) != 0)
         return 2;
     config.profile = ue_profile_find("5.5");
     struct ue_conn *conn = ue_conn_new(NULL, &config);
