@@ -92,8 +92,9 @@ static const char description[] =
     "ends: the report is of the first, and compares it with the other: what was lost between them, and one-way delays. "
     "Two interfaces of one file are compared in the same way.\n\n"
     "Exit status: 0 success, 1 a finding is an error or a datagram is malformed (with --fail-on: a finding matches a "
-    "rule) or a budget is exceeded, 2 wrong arguments, unusable files, or with --fail-on or --junit no connection to "
-    "judge. With --compare only the second capture decides between 0 and 1.\n\n"
+    "rule) or a budget is exceeded, 2 wrong arguments, unusable files, with --fail-on, --junit or --budget no "
+    "connection to judge, or a budget for a class that nothing of what was sent is known to be of. With --compare only "
+    "the second capture decides between 0 and 1.\n\n"
     "Examples:\n"
     "  uerudp info game.pcapng\n"
     "  uerudp info --json game.pcapng | jq -r '.findings[].text'\n"
@@ -109,13 +110,25 @@ static bool check_compare(const struct info_arguments *command, int path_count) 
                      command->points.vantage != NULL;
     if (command->compare && (path_count != 2 || has_other)) {
         return cli_error(
-            "--compare requires two files, and excludes --summary, --bits, --bandwidth, --junit and --vantage");
+            "--compare requires two files, and excludes --summary, --bits, --junit, --vantage and options of the "
+            "bandwidth, such as --budget");
     }
     return true;
 }
 
+/* A line per connection has none of these. */
+static bool check_summary(const struct info_arguments *command) {
+    const char *other = command->json                  ? "json"
+                        : command->bits                ? "bits"
+                        : command->bandwidth.is_csv    ? "csv"
+                        : command->bandwidth.is_wanted ? "bandwidth"
+                        : command->bandwidth.top_text  ? "top"
+                                                       : NULL;
+    return !command->summary || other == NULL || cli_error("--summary and --%s exclude each other", other);
+}
+
 static bool resolve(struct info_arguments *command, int argc) {
-    if (!info_bandwidth_resolve(&command->bandwidth, command->json)) {
+    if (!check_summary(command) || !info_bandwidth_resolve(&command->bandwidth, command->json)) {
         return false;
     }
     if (!check_compare(command, argc - 1)) {
@@ -284,7 +297,8 @@ static enum cli_exit exit_status(const struct info_arguments *command, const str
 
 /* A build machine must not take a capture for good in which nothing was judged. */
 static enum cli_exit judge(const struct info_arguments *command, enum cli_exit status, uint64_t connections) {
-    bool is_judged = command->rules.rules != NULL || command->junit != NULL;
+    bool is_judged =
+        command->rules.rules != NULL || command->junit != NULL || command->bandwidth.budgets.limits != NULL;
     if (is_judged && connections == 0 && status != CLI_EXIT_UNUSABLE) {
         cli_error("no connection to judge: none was found, or none is in the chosen part of the capture");
         status = CLI_EXIT_UNUSABLE;
@@ -318,6 +332,7 @@ static enum cli_exit report(struct info_arguments *command, struct capture_reade
     name_files(reader, list);
     bool written = print(command, list) && write_junit(command, list);
     enum cli_exit status = judge(command, exit_status(command, reader, list), list->len);
+    status = info_budgets_are_known(&command->bandwidth.budgets, list) ? status : CLI_EXIT_UNUSABLE;
     if (command->rules.rules != NULL && (command->summary || command->bandwidth.is_csv)) {
         print_failures(command, list);
     }

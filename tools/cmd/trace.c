@@ -13,6 +13,7 @@
 /* The first connections get a picture, up to this limit. */
 #define PICTURES_MAX 256
 #define PAGE_ENDING ".html"
+#define SVG_ENDING ".svg"
 /* Of the panel of the bandwidth by class. The bins of a page are 1 ms times a power of 2 wide, so that they add up. */
 #define CLASSES_SHOWN 5
 #define CLASSES_BIN_NS INT64_C(8000000)
@@ -135,7 +136,7 @@ static void write_page(const struct trace_plot *plot, struct text_buffer *out) {
 }
 
 static bool write_picture(const struct trace_command *t, const struct trace_plot *plot) {
-    char *page = name_file(t, plot, PAGE_ENDING), *svg = name_file(t, plot, ".svg");
+    char *page = name_file(t, plot, PAGE_ENDING), *svg = name_file(t, plot, SVG_ENDING);
     struct text_buffer text = {0};
     write_page(plot, &text);
     bool good = write_file(page, &text) && (!t->svg || write_svg(t, page, svg));
@@ -259,6 +260,10 @@ static bool resolve(struct trace_command *t, int argc) {
     if ((t->svg && is_pipe) || (t->browser != NULL && !t->svg)) {
         return cli_error(t->svg ? "--svg requires --output FILE, to write the SVG file beside it"
                                 : "--browser requires --svg");
+    }
+    if (t->svg && g_str_has_suffix(t->path, SVG_ENDING)) {
+        return cli_error("--output=%s: names the page, such as PAGE%s; --svg writes PAGE%s beside it", t->path,
+                         PAGE_ENDING, SVG_ENDING);
     }
     if (t->elements_max < 1) {
         return cli_error("--elements=%d: must be at least 1", t->elements_max);

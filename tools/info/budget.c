@@ -135,6 +135,14 @@ static bool is_known(const struct limit *limit, const GPtrArray *infos) {
     return is_found;
 }
 
+bool info_budgets_are_known(const struct info_budgets *budgets, const GPtrArray *infos) {
+    bool are_known = true;
+    for (guint i = 0; budgets->limits != NULL && i < budgets->limits->len; i++) {
+        are_known &= is_known(&g_array_index(budgets->limits, struct limit, i), infos);
+    }
+    return are_known;
+}
+
 static void add_unjudged(struct text_buffer *out, const struct info_connection *info) {
     if (info_budget_is_unjudged(info)) {
         text_buffer_add_format(out,

@@ -38,6 +38,9 @@ GArray *info_budget_results(const struct info_connection *info);
 
 bool info_budget_is_exceeded(const struct info_connection *info);
 
+/* Whether something that was sent has each name that a limit has. infos: struct info_connection. */
+bool info_budgets_are_known(const struct info_budgets *budgets, const GPtrArray *infos);
+
 /* Add "Ship_C server to client", or a sentence without its final period. */
 void info_budget_add_name(struct text_buffer *out, const struct info_budget_result *result);
 void info_budget_add_sentence(struct text_buffer *out, const struct info_budget_result *result);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include <uerudp/time_ns.h>
+#include "tools/cli/command_line.h"
 
 /* What a limit bounds, by its unit. */
 enum measure { MEASURE_NONE, MEASURE_COUNT, MEASURE_PERCENT, MEASURE_SPAN };
@@ -127,10 +128,20 @@ static void add_form(GString *forms, enum ue_finding_id kind, enum measure measu
     }
 }
 
+/* As high as the least time of the finding, a count is most likely meant as a time. */
+static void hint_at_unit(const char *text, const struct fail_rule *rule) {
+    const struct ue_finding_row *row = &ue_finding_rows[rule->kind];
+    if (rule->measure == MEASURE_COUNT && row->unit == UE_THRESHOLD_IN_MS && rule->limit >= (double)row->threshold) {
+        cli_error("--fail-on: %s:%s is compared with a count, not with a time, which has a unit: %sms", row->name, text,
+                  text);
+    }
+}
+
 static gboolean parse_limit(const char *text, struct fail_rule *rule, GError **error) {
     char *end;
     rule->limit = g_ascii_strtod(text, &end);
     if (end != text && rule->limit >= 0 && parse_unit(end, rule) && kind_has_measure(rule->kind, rule->measure)) {
+        hint_at_unit(text, rule);
         return TRUE;
     }
     g_autoptr(GString) forms = g_string_new(NULL);

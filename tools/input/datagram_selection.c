@@ -47,21 +47,28 @@ static gboolean parse_kinds(const char *option, const char *value, void *user, G
     return good;
 }
 
-static gboolean parse_bound(struct time_bound *bound, const char *option, const char *value, GError **error) {
+static gboolean parse_bound(const struct time_range *range, struct time_bound *bound, const char *option,
+                            const char *value, GError **error) {
     bool good = time_bound_parse(value, bound);
+    bool is_one = range->from.kind == TIME_BOUND_NONE || range->to.kind == TIME_BOUND_NONE;
     if (!good) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
                     "%s=%s: must be seconds such as 12.5, HH:MM:SS, or frame:N", option, value);
+    } else if (!is_one && !time_range_is_ordered(range)) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: --to is before --from", option, value);
+        good = false;
     }
     return good;
 }
 
 static gboolean parse_from(const char *option, const char *value, void *user, GError **error) {
-    return parse_bound(&((struct selection *)user)->range.from, option, value, error);
+    struct time_range *range = &((struct selection *)user)->range;
+    return parse_bound(range, &range->from, option, value, error);
 }
 
 static gboolean parse_to(const char *option, const char *value, void *user, GError **error) {
-    return parse_bound(&((struct selection *)user)->range.to, option, value, error);
+    struct time_range *range = &((struct selection *)user)->range;
+    return parse_bound(range, &range->to, option, value, error);
 }
 
 static void add_group(struct selection *selection, GOptionContext *context, const GOptionEntry *entries) {

@@ -307,6 +307,13 @@ static void free_rule(struct rule *rule) {
     g_free(rule);
 }
 
+/* No bunch is both, and only reliable ones are sent again. */
+static bool can_match(const struct rule *rule, char error[RULES_ERROR_BYTES]) {
+    bool is_reliable = (rule->bunch_kinds & DATAGRAM_KIND_RELIABLE) != 0 || rule->numbers[RULE_COPY] != NULL;
+    bool is_unreliable = (rule->bunch_kinds & DATAGRAM_KIND_UNRELIABLE) != 0;
+    return !is_reliable || !is_unreliable || fail(error, "unreliable", "no bunch matches, beside reliable or copy", "");
+}
+
 /* NULL: the text is not a rule; the wrong word is in error. */
 static struct rule *parse_rule(const char *text, char error[RULES_ERROR_BYTES]) {
     struct rule *rule = new_rule(text);
@@ -323,7 +330,7 @@ static struct rule *parse_rule(const char *text, char error[RULES_ERROR_BYTES]) 
             good = parse_condition(rule, words[i], &given, error);
         }
     }
-    if (!good) {
+    if (!good || !can_match(rule, error)) {
         g_clear_pointer(&rule, free_rule);
     }
     return rule;

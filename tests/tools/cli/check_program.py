@@ -271,6 +271,16 @@ class Selection(unittest.TestCase):
         self.assert_selects(lambda d: d["direction"] == 2 and any(b.get("open") for b in d.get("bunches", [])),
                     "--kind=open", "--direction=s2c")
 
+    def test_order_of_times(self):
+        """--to before --from is an error; the same place, and what cannot be compared before reading, is none."""
+        path = CAPTURES / "game.pcapng"
+        for program in ("decode", "info"):
+            for first, last, status in (("frame:10", "frame:5", 2), ("1", "0.5", 2), ("frame:5", "frame:5", 0), ("0.5", "0.5", None),
+                                        ("frame:10", "0.01", None), ("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", 2)):
+                for options in ([f"--from={first}", f"--to={last}"], [f"--to={last}", f"--from={first}"]):
+                    result = uerudp.run(program, *options, path, status=status)
+                    self.assertEqual(status == 2, b"--to is before --from" in result.stderr, options)
+
     def test_streams(self):
         path = CAPTURES / "two-clients.pcapng"
         everything = uerudp.decode(path)

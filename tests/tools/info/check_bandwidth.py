@@ -300,7 +300,7 @@ class Orders(unittest.TestCase):
         crate = -(-bits // 8)
         self.assertEqual([True, True], [each["is_exceeded"] for each in connection["budget"]])
         for budget, status in ((peak, 0), (peak - 1, 1), (f"Crate_C={crate}", 0), (f"Crate_C={crate - 1}", 1),
-                               (f"/Game/Actors/Crate.Crate_C={crate - 1}", 1), ("Crate_D=1", 0), ("Control=1", 1)):
+                               (f"/Game/Actors/Crate.Crate_C={crate - 1}", 1), ("Crate_D=1", 2), ("Control=1", 1)):
             with self.subTest(budget):
                 uerudp.run("info", f"--budget={budget}", path, status=status)
         uerudp.run("info", f"--budget={peak}", f"--budget=Crate_C={crate - 1}", path, status=1)
@@ -325,7 +325,7 @@ class Orders(unittest.TestCase):
             with self.subTest(form), tempfile.TemporaryDirectory() as folder:
                 report = pathlib.Path(folder, "report.xml")
                 result = uerudp.run("info", *form, "--budget=Crate_C=1", "--budget=Ship_C=1000000", "--budget=Shipp_C=1",
-                                    f"--junit={report}", path, status=1)
+                                    f"--junit={report}", path, status=2)
                 said = result.stdout.decode() + result.stderr.decode()
                 self.assertIn("is_exceeded\":true" if form == ["--json"] else "over budget: Crate_C server to client", said)
                 self.assertEqual(["--budget Shipp_C: no class of what was sent is known to have this name"],
@@ -338,8 +338,25 @@ class Orders(unittest.TestCase):
                                  (len(suite.findall("testcase")), len(suite.findall("testcase/failure"))))
         result = uerudp.run("info", "--summary", "--budget=Crate_C=1000000", path)
         self.assertNotIn("budget", result.stderr.decode())
-        ships = uerudp.run("info", "--summary", "--budget=Ship_C=1", CAPTURES / "recognition/middle.pcapng")
+        ships = uerudp.run("info", "--summary", "--budget=Ship_C=1", CAPTURES / "recognition/middle.pcapng", status=2)
         self.assertIn("is known to have", ships.stderr.decode())  # they were opened before the capture began
+
+    def test_budget_of_nothing(self):
+        """A budget that nothing is compared with is no success, as after a class was renamed."""
+        path = CAPTURES / "game.pcapng"
+        for budgets, status in ((["Crate_C=1000000"], 0), (["Crate_C=1"], 1), (["Renamed_C=1000000"], 2),
+                                (["Crate_C=1000000", "Renamed_C=1"], 2)):
+            uerudp.run("info", *[f"--budget={budget}" for budget in budgets], path, status=status)
+        uerudp.run("info", "--budget=1000000", path)
+        uerudp.run("info", "--budget=1000000", "--stream=5", path, status=2)
+
+    def test_summary_excludes(self):
+        """A line per connection has none of these: they are refused, and not ignored."""
+        for option in ("--json", "--bits", "--csv", "--bandwidth", "--top=3"):
+            result = uerudp.run("info", "--summary", option, LOSS, status=2)
+            self.assertIn(option.partition("=")[0], result.stderr.decode())
+        result = uerudp.run("info", "--compare", "--budget=5", LOSS, LOSS, status=2)
+        self.assertIn("--budget", result.stderr.decode())
 
     def test_wrong_options(self):
         for options in (["--by", "size"], ["--bandwidth", "--top", "-1"], ["--bandwidth", "--top", "0"], ["--csv", "--json"], ["--budget", "x"], ["--budget", "=5"],

@@ -102,6 +102,14 @@ class FailOn(unittest.TestCase):
         (connection,) = map(json.loads, uerudp.run("info", "--json", path, status=None).stdout.splitlines())
         return {way: 100 * connection["not_acked"][way] / (connection["acked"][way] + connection["not_acked"][way]) for way in ("c2s", "s2c")}
 
+    def test_hint_at_the_unit(self):
+        """A number without a unit is a count; one as high as a time gets a hint."""
+        for rule, hint in (("stall:500", "500ms"), ("silence:1000", "1000ms"), ("stall:3", None), ("stall:500ms", None),
+                           ("loss_burst:1000", None)):
+            result = subprocess.run([uerudp.PROGRAM, "info", f"--fail-on={rule}", LOSSY], capture_output=True, check=False, timeout=60)
+            self.assertEqual(hint is not None, b"a time, which has a unit" in result.stderr, rule)
+            self.assertIn((hint or "").encode(), result.stderr, rule)
+
     def test_limit_of_every_finding(self):
         """A limit holds for all findings, also for those that are not printed."""
         output = uerudp.run("info", "--json", "--findings=1", "--fail-on=stall:300ms", LOSSY, status=1).stdout

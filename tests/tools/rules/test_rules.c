@@ -401,6 +401,8 @@ static void errors_name_the_wrong_word(void **state) {
         {"drop every=0", "'every=0'"},
         {"drop channel=1 channel=2", "'channel=2'"},
         {"drop drop", "'drop'"},
+        {"drop copy=1 unreliable", "'unreliable'"},
+        {"drop unreliable channel=2 reliable", "'unreliable'"},
     };
     struct rules *rules = rules_new(1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -264,6 +264,12 @@ class Files(unittest.TestCase):
                           ["--browser=x", SAMPLE], ["--stream=x", SAMPLE], ["--stream=99", SAMPLE], ["-"]):
             self.assertTrue(uerudp.run("trace", *arguments, status=2).stderr)
 
+    def test_output_names_the_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            error = uerudp.run("trace", "--svg", SAMPLE, "-o", f"{folder}/p.svg", status=2).stderr.decode()
+            self.assertIn("PAGE.html", error)
+            self.assertEqual([], list(pathlib.Path(folder).iterdir()))
+
     def test_hex(self):
         hexed = uerudp.run("encode", "--hex", data=conversation(3)).stdout
         self.assertEqual(6, len(packets_of(data_of(trace("--hex", "--generation=5.5", "-", data=hexed)))))
