@@ -65,12 +65,13 @@ static bool is_captured_before(const struct ue_tracked_packet *packet, const str
 }
 
 /* It came late, with a time that is not earlier. A packet that was captured elsewhere proves nothing. */
-static bool is_captured_after(const struct ue_tracked_packet *packet, const struct ue_unsure_acks *acks) {
-    return packet->is_seen && packet->points == acks->points && packet->time_ns >= acks->time_ns;
+static bool is_captured_after(const struct ue_tracker_side *side, int64_t id, const struct ue_tracked_packet *packet,
+                              const struct ue_unsure_acks *acks) {
+    return packet->is_seen && ue_tracker_points(side, id) == acks->points && packet->time_ns >= acks->time_ns;
 }
 
-static bool is_not_delivered(const struct ue_tracked_packet *packet) {
-    return packet->state == UE_TRACKER_PACKET_NOT_DELIVERED && !packet->was_acked;
+static bool is_not_delivered(const struct ue_tracker_side *side, int64_t id) {
+    return ue_tracker_is_not_delivered(side, id) && !ue_tracker_is_acked(side, id);
 }
 
 /* Whether none of the packets that were missing brought these acks. */
@@ -78,13 +79,11 @@ static bool are_first(const struct ue_tracker_side *side, const struct ue_unsure
     uint32_t missing = acks->missing;
     for (int64_t id = acks->packet_id - 1; missing != 0; id--) {
         const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, id);
-        if (packet == NULL) {
-            return false;
-        }
-        if (is_captured_before(packet, acks)) {
+        if (packet != NULL ? is_captured_before(packet, acks) : ue_tracker_was_seen(side, id)) {
             continue;
         }
-        if (!is_captured_after(packet, acks) && !is_not_delivered(packet)) {
+        bool is_after = packet != NULL && is_captured_after(side, id, packet, acks);
+        if (!is_after && !is_not_delivered(side, id)) {
             return false;
         }
         missing--;

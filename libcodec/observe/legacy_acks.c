@@ -10,35 +10,26 @@ enum ack_report { REPORT_OPEN, REPORT_ARRIVED, REPORT_UNSURE, REPORT_LOST };
 
 /* NULL when there is none, or it was replaced. */
 static const struct ue_legacy_ack_state *find_ack_state(const struct ue_tracker_side *side, int64_t id) {
-    const struct ue_legacy_ack_state *ack_state = ue_tracker_window_slot(&side->ack_states, sizeof *ack_state, id);
-    return ack_state != NULL && ack_state->id == (uint32_t)id ? ack_state : NULL;
+    const struct ue_packet_block *block = ue_tracker_find_block(side, id);
+    return block != NULL && block->ack_states != NULL ? &block->ack_states[ue_packet_block_place(id)] : NULL;
 }
 
-/* Finds or adds the ack state of a packet; NULL when there is no memory. */
-static struct ue_legacy_ack_state *ensure_ack_state(struct ue_tracker_step *p, struct ue_tracker_side *side,
+/* The ack state of a packet with an entry; NULL when there is none, or no memory. */
+static struct ue_legacy_ack_state *ensure_ack_state(struct ue_tracker_step *p, const struct ue_tracker_side *side,
                                                     int64_t id) {
-    struct ue_legacy_ack_state *ack_state =
-        ue_tracker_window_ensure(p->tracker, side, &side->ack_states, sizeof *ack_state, id);
-    if (ack_state != NULL && ack_state->id != (uint32_t)id) {
-        *ack_state = (struct ue_legacy_ack_state){.id = (uint32_t)id, .carriers = {UE_TRACKER_NO_ID, UE_TRACKER_NO_ID}};
+    struct ue_packet_block *block = ue_tracker_find_block(side, id);
+    if (block == NULL) {
+        return NULL;
     }
-    return ack_state;
-}
-
-static unsigned count_carriers(const struct ue_legacy_ack_state *ack_state) {
-    unsigned count = 0;
-    while (ack_state != NULL && count < UE_LEGACY_ACK_CARRIERS && ack_state->carriers[count] != UE_TRACKER_NO_ID) {
-        count++;
-    }
-    return count;
+    block->ack_states = ue_packet_block_ensure_array(p->tracker, block->ack_states, sizeof *block->ack_states);
+    return block->ack_states != NULL ? &block->ack_states[ue_packet_block_place(id)] : NULL;
 }
 
 static void add_carrier(struct ue_tracker_step *p, int64_t acked_id, bool is_repeated) {
     struct ue_legacy_ack_state *ack_state = ensure_ack_state(p, &p->tracker->sides[!p->in->side], acked_id);
-    unsigned count = count_carriers(ack_state);
-    if (ack_state != NULL && count < UE_LEGACY_ACK_CARRIERS &&
-        (count == 0 || ack_state->carriers[count - 1] != p->packet_id)) {
-        ack_state->carriers[count] = p->packet_id;
+    unsigned count = ack_state != NULL ? ack_state->carrier_count : UE_LEGACY_ACK_CARRIERS;
+    if (count < UE_LEGACY_ACK_CARRIERS && (count == 0 || ack_state->carriers[count - 1] != p->packet_id)) {
+        ack_state->carriers[ack_state->carrier_count++] = p->packet_id;
         ack_state->is_repeated |= count == 0 && is_repeated;
         ack_state->is_void |= count != 0 && p->highest_ack > acked_id;
     }
@@ -62,14 +53,14 @@ static enum ack_report arrival_of(const struct ue_tracker_side *side, int64_t pa
 
 /* Whether the receiver has processed the ack of a later packet between the carriers, so that this one changed nothing:
    ARRIVED or LOST. */
-static enum ack_report overtaking_of(const struct ue_tracker_side *reporter,
+static enum ack_report overtaking_of(const struct ue_tracker_side *reporter, int64_t acked_id,
                                      const struct ue_legacy_ack_state *ack_state) {
     int64_t id = ack_state->carriers[1] - UE_TRACKER_LATE_MAX;
     enum ack_report overtaking = REPORT_LOST;
     for (id = id > ack_state->carriers[0] ? id : ack_state->carriers[0] + 1; id < ack_state->carriers[1]; id++) {
         const struct ue_tracked_packet *packet = ue_tracker_find_packet(reporter, id);
         bool may_overtake =
-            packet != NULL && (packet->is_seen ? packet->has_ack && ue_seq_newer(packet->ack, ue_seq_of(ack_state->id))
+            packet != NULL && (packet->is_seen ? packet->has_ack && ue_seq_newer(packet->ack, ue_seq_of(acked_id))
                                                : packet->state != UE_TRACKER_PACKET_NOT_DELIVERED);
         enum ack_report arrival = !may_overtake     ? REPORT_LOST
                                   : packet->is_seen ? arrival_of(reporter, id)
@@ -80,8 +71,8 @@ static enum ack_report overtaking_of(const struct ue_tracker_side *reporter,
 }
 
 /* Whether the ack in one of its carriers reached its sender, before an ack of a later packet did. */
-static enum ack_report arrival_in(const struct ue_tracker_side *reporter, const struct ue_legacy_ack_state *ack_state,
-                                  unsigned carrier) {
+static enum ack_report arrival_in(const struct ue_tracker_side *reporter, int64_t acked_id,
+                                  const struct ue_legacy_ack_state *ack_state, unsigned carrier) {
     enum ack_report arrival = arrival_of(reporter, ack_state->carriers[carrier]);
     if (carrier == 0) {
         return ack_state->is_repeated ? REPORT_UNSURE : arrival;
@@ -89,7 +80,7 @@ static enum ack_report arrival_in(const struct ue_tracker_side *reporter, const 
     if (arrival == REPORT_LOST || ack_state->is_void) {
         return REPORT_LOST;
     }
-    enum ack_report overtaking = overtaking_of(reporter, ack_state);
+    enum ack_report overtaking = overtaking_of(reporter, acked_id, ack_state);
     return overtaking == REPORT_ARRIVED ? REPORT_LOST : overtaking == REPORT_LOST ? arrival : overtaking;
 }
 
@@ -136,13 +127,13 @@ static enum ack_report either(enum ack_report a, enum ack_report b) {
 
 /* Whether an ack of a packet reached its sender. If that cannot be known, it is assumed, because both acks are rarely
    lost. */
-static enum ack_report report_of(const struct ue_tracker_side *reporter, const struct ue_tracker_side *side,
+static enum ack_report report_of(const struct ue_tracker_side *reporter, const struct ue_tracker_side *side, int64_t id,
                                  const struct ue_tracked_packet *packet) {
     if (packet->was_retransmitted) {
         return REPORT_LOST;
     }
-    const struct ue_legacy_ack_state *ack_state = find_ack_state(side, ue_tracker_expand(side, packet->id));
-    unsigned count = count_carriers(ack_state);
+    const struct ue_legacy_ack_state *ack_state = find_ack_state(side, id);
+    unsigned count = ack_state != NULL ? ack_state->carrier_count : 0;
     if (count == 0) {
         return REPORT_ARRIVED;
     }
@@ -152,7 +143,7 @@ static enum ack_report report_of(const struct ue_tracker_side *reporter, const s
             either(arrival_before(reporter, ack_state->carriers[0]), arrival_after(reporter, ack_state->carriers[0]));
     }
     for (unsigned i = 0; i < count && report != REPORT_ARRIVED; i++) {
-        report = either(report, arrival_in(reporter, ack_state, i));
+        report = either(report, arrival_in(reporter, id, ack_state, i));
     }
     if (report == REPORT_LOST && ue_tracker_may_be_unread(reporter, ack_state->carriers[0] - UE_TRACKER_PACKETS_MAX)) {
         report = REPORT_UNSURE; /* packets that could not be read may carry the ack, or decide that a carrier counts */
@@ -162,13 +153,12 @@ static enum ack_report report_of(const struct ue_tracker_side *reporter, const s
 }
 
 bool ue_legacy_acks_have_arrived(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
-                                 const struct ue_tracked_packet *packet) {
+                                 int64_t packet_id, const struct ue_tracked_packet *packet) {
     const struct ue_tracker_side *reporter = &tracker->sides[side == &tracker->sides[0]];
-    int64_t packet_id = ue_tracker_expand(side, packet->id);
     const struct ue_legacy_ack_state *ack_state = find_ack_state(side, packet_id);
-    for (unsigned i = 0; i < count_carriers(ack_state); i++) {
+    for (unsigned i = 0; ack_state != NULL && i < ack_state->carrier_count; i++) {
         const struct ue_tracked_packet *carrier = ue_tracker_find_packet(reporter, ack_state->carriers[i]);
-        if (carrier != NULL && carrier->was_acked && arrival_in(reporter, ack_state, i) == REPORT_ARRIVED) {
+        if (carrier != NULL && carrier->was_acked && arrival_in(reporter, packet_id, ack_state, i) == REPORT_ARRIVED) {
             return true;
         }
     }
@@ -177,14 +167,15 @@ bool ue_legacy_acks_have_arrived(const struct ue_tracker *tracker, const struct 
     return is_old || (is_decided && !packet->is_unsure);
 }
 
-static void apply_report(struct ue_tracker_step *p, struct ue_tracked_packet *packet, enum ack_report report) {
+static void apply_report(struct ue_tracker_step *p, int64_t id, struct ue_tracked_packet *packet,
+                         enum ack_report report) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     bool is_unsure = report == REPORT_UNSURE;
     other->counts.unsure += (uint64_t)is_unsure - packet->is_unsure;
     packet->is_unsure = is_unsure;
     if (report == REPORT_LOST) {
         other->counts.acked--;
-        ue_tracker_report_ack(p, ue_tracker_expand(other, packet->id), false);
+        ue_tracker_report_ack(p, id, false);
     }
 }
 
@@ -195,15 +186,16 @@ void ue_legacy_acks_correct(struct ue_tracker_step *p) {
         other->confirmed_id = other->reported_id - UE_TRACKER_PACKETS_MAX;
     }
     for (; other->confirmed_id < other->reported_id; other->confirmed_id++) {
-        struct ue_tracked_packet *packet = ue_tracker_find_packet(other, other->confirmed_id + 1);
+        int64_t id = other->confirmed_id + 1;
+        struct ue_tracked_packet *packet = ue_tracker_find_packet(other, id);
         if (packet == NULL || packet->state != UE_TRACKER_PACKET_DELIVERED) {
             continue;
         }
-        enum ack_report report = report_of(side, other, packet);
+        enum ack_report report = report_of(side, other, id, packet);
         if (report == REPORT_OPEN) {
             return;
         }
-        apply_report(p, packet, report);
+        apply_report(p, id, packet, report);
     }
 }
 

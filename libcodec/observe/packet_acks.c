@@ -8,7 +8,7 @@ void ue_tracker_store_ack(const struct ue_tracker_step *p, uint16_t seq) {
     struct ue_tracked_packet *packet = ue_tracker_find_packet(&p->tracker->sides[p->in->side], p->packet_id);
     if (packet != NULL && (!packet->has_ack || ue_seq_newer(seq, packet->ack))) {
         packet->has_ack = true;
-        packet->ack = seq;
+        packet->ack = seq % UE_PACKET_SEQ_MAX;
     }
 }
 

@@ -7,29 +7,25 @@
 /* A packet that is older than the other bits cover, or that is not known. */
 #define DEPENDS_ON_OTHER (UINT64_C(1) << 63)
 
-/* NULL when there is none, or it was replaced. */
-static const struct ue_packet_dependencies *find(const struct ue_tracker_side *side, int64_t packet_id) {
-    const struct ue_packet_dependencies *entry = ue_tracker_window_slot(&side->dependencies, sizeof *entry, packet_id);
-    return entry != NULL && entry->id == (uint32_t)packet_id ? entry : NULL;
+/* The packets that a packet needs; 0 when they are not known. */
+static uint64_t find_needed(const struct ue_tracker_side *side, int64_t packet_id) {
+    const struct ue_packet_block *block = ue_tracker_find_block(side, packet_id);
+    return block != NULL && block->needed != NULL ? block->needed[ue_packet_block_place(packet_id)] : 0;
 }
 
-/* Finds or adds those of the current packet; NULL when there is no memory. */
-static struct ue_packet_dependencies *ensure(struct ue_tracker_step *p) {
-    struct ue_tracker_side *side = &p->tracker->sides[p->in->side];
-    if (p->dependencies == NULL) {
-        struct ue_packet_dependencies *entry =
-            ue_tracker_window_ensure(p->tracker, side, &side->dependencies, sizeof *entry, p->packet_id);
-        if (entry != NULL && entry->id != (uint32_t)p->packet_id) {
-            *entry = (struct ue_packet_dependencies){.id = (uint32_t)p->packet_id};
-        }
-        p->dependencies = entry;
+/* Adds packets to those that the current one needs, unless there is no memory. */
+static void add(struct ue_tracker_step *p, uint64_t needed) {
+    struct ue_packet_block *block = ue_tracker_find_block(&p->tracker->sides[p->in->side], p->packet_id);
+    if (block != NULL) {
+        block->needed = ue_packet_block_ensure_array(p->tracker, block->needed, sizeof *block->needed);
     }
-    return p->dependencies;
+    if (block != NULL && block->needed != NULL) {
+        block->needed[ue_packet_block_place(p->packet_id)] |= needed;
+    }
 }
 
 bool ue_packet_dependencies_may_fail_unreliable(const struct ue_tracker_side *side, int64_t packet_id) {
-    const struct ue_packet_dependencies *entry = find(side, packet_id);
-    uint64_t needed = entry != NULL ? entry->needed : 0;
+    uint64_t needed = find_needed(side, packet_id);
     bool may_fail = (needed & DEPENDS_ON_OTHER) != 0;
     for (int64_t id = packet_id - 1; !may_fail && needed != 0; needed >>= 1, id--) {
         const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, id);
@@ -39,8 +35,9 @@ bool ue_packet_dependencies_may_fail_unreliable(const struct ue_tracker_side *si
 }
 
 bool ue_packet_dependencies_may_fail(const struct ue_tracker_side *side, int64_t packet_id) {
-    const struct ue_packet_dependencies *entry = find(side, packet_id);
-    return (entry != NULL && entry->may_lack_opening) || ue_packet_dependencies_may_fail_unreliable(side, packet_id);
+    const struct ue_packet_block *block = ue_tracker_find_block(side, packet_id);
+    bool may_lack = block != NULL && (block->may_lack_opening >> ue_packet_block_place(packet_id) & 1) != 0;
+    return may_lack || ue_packet_dependencies_may_fail_unreliable(side, packet_id);
 }
 
 void ue_packet_dependencies_add(struct ue_tracker_step *p, int64_t needed_id) {
@@ -49,22 +46,16 @@ void ue_packet_dependencies_add(struct ue_tracker_step *p, int64_t needed_id) {
     if (is_known && (distance < 1 || distance >= UE_TRACKER_PACKETS_MAX)) {
         return; /* older packets are not remembered */
     }
-    struct ue_packet_dependencies *entry = ensure(p);
-    if (entry != NULL) {
-        entry->needed |= is_known && distance < 64 ? UINT64_C(1) << (distance - 1) : DEPENDS_ON_OTHER;
-    }
+    add(p, is_known && distance < 64 ? UINT64_C(1) << (distance - 1) : DEPENDS_ON_OTHER);
 }
 
 void ue_packet_dependencies_add_hidden(struct ue_tracker_step *p) {
-    struct ue_packet_dependencies *entry = ensure(p);
-    if (entry != NULL) {
-        entry->needed |= ~DEPENDS_ON_OTHER;
-    }
+    add(p, ~DEPENDS_ON_OTHER);
 }
 
 void ue_packet_dependencies_add_opening(struct ue_tracker_step *p) {
-    struct ue_packet_dependencies *entry = ensure(p);
-    if (entry != NULL) {
-        entry->may_lack_opening = true;
+    struct ue_packet_block *block = ue_tracker_find_block(&p->tracker->sides[p->in->side], p->packet_id);
+    if (block != NULL) {
+        block->may_lack_opening |= UINT32_C(1) << ue_packet_block_place(p->packet_id);
     }
 }

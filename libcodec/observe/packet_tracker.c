@@ -154,8 +154,8 @@ static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side
     struct ue_tracked_packet *packet = ue_tracker_find_packet(side, side->jump_id);
     if (packet != NULL) {
         event.lost.jump_frame = jump.frame = packet->frame;
-        jump.points = packet->points;
-        ue_tracker_window_remove(packet);
+        jump.points = ue_tracker_points(side, side->jump_id);
+        ue_tracker_remove_packet(side, side->jump_id);
     }
     ue_retracted_jumps_add(p->tracker, side, &jump);
     side->counts.missing_damaged -=
@@ -196,16 +196,29 @@ static uint32_t packets_in_flight(const struct ue_tracker_side *side) {
     return side->has_reported && count > 0 ? (uint32_t)count : 0;
 }
 
+/* Remembers that the packet was captured here, too, unless there is no memory. */
+static void add_point(struct ue_tracker_step *p, struct ue_packet_block *block) {
+    block->other_points = ue_packet_block_ensure_array(p->tracker, block->other_points, sizeof *block->other_points);
+    if (block->other_points != NULL) {
+        block->other_points[ue_packet_block_place(p->packet_id)] |= ue_tracker_point_bit(p);
+    }
+}
+
 /* Reports the first capture of a packet here that was captured first at another capture point, for example at the other
    end. Returns whether it is one. */
 static bool handle_other_view(struct ue_tracker_step *p, const struct ue_tracker_side *side,
                               struct ue_retracted_jump *first) {
-    struct ue_tracked_packet *packet = ue_tracker_find_packet(side, p->packet_id);
+    const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, p->packet_id);
     bool is_seen = packet != NULL && packet->is_seen;
-    uint32_t *points = is_seen ? &packet->points : first != NULL ? &first->points : NULL;
-    bool is_other = points != NULL && (*points & ue_tracker_point_bit(p)) == 0;
+    uint32_t bit = ue_tracker_point_bit(p);
+    uint32_t points = is_seen ? ue_tracker_points(side, p->packet_id) : first != NULL ? first->points : bit;
+    bool is_other = (points & bit) == 0;
     if (is_other) {
-        *points |= ue_tracker_point_bit(p);
+        if (is_seen) {
+            add_point(p, ue_tracker_find_block(side, p->packet_id));
+        } else {
+            first->points |= bit;
+        }
         ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OTHER_VIEW,
                                                        .other_view = {is_seen ? packet->frame : first->frame}});
     }
@@ -239,7 +252,7 @@ static void classify(struct ue_tracker_step *p, struct ue_tracker_side *side, co
         event->report_frame = packet->is_seen ? 0 : packet->frame;
         event->is_reported_delivered = packet->state == UE_TRACKER_PACKET_DELIVERED;
         packet->is_seen = true;
-        packet->points = ue_tracker_point_bit(p);
+        packet->point = p->in->point % UE_TRACKER_POINTS;
         packet->frame = p->in->frame & UE_TRACKER_FRAME_MASK;
         packet->time_ns = p->in->time_ns;
         packet->state = packet->state == UE_TRACKER_PACKET_UNKNOWN ? UE_TRACKER_PACKET_PENDING : packet->state;

@@ -17,7 +17,6 @@
 /* Packets with a bunch that are remembered before that of its latest transmission: the bits of earlier_packets. */
 #define EARLIER_MAX 32
 
-#define EVICTABLE_NS INT64_C(5000000000)
 #define NONE UE_TRACKER_BUNCHES_MAX
 
 /* More chains than entries, so that most have one entry. */
@@ -77,11 +76,6 @@ bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const
 /* A packet that is no longer remembered was delivered, else its bunches would have been retransmitted long ago. */
 static bool is_forgotten(const struct ue_tracker_side *side, int64_t packet_id) {
     return packet_id <= side->newest_id - UE_TRACKER_PACKETS_MAX;
-}
-
-static bool is_done(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
-    return is_forgotten(side, ue_reliable_tracker_last_packet(side, bunch)) ||
-           ue_reliable_tracker_was_delivered(side, bunch);
 }
 
 /* Whether the sender can have received an ack of the latest transmission. */
@@ -148,8 +142,9 @@ static bool is_shown_acked(const struct ue_tracker *tracker, const struct ue_tra
     }
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, packet_id);
     bool may_be_open = tracker->is_legacy && packet != NULL; /* an ack of an older one would have been repeated */
-    return is_forgotten(side, packet_id) || (ue_tracker_is_acked(side, packet_id) &&
-                                             (!may_be_open || ue_legacy_acks_have_arrived(tracker, side, packet)));
+    return is_forgotten(side, packet_id) ||
+           (ue_tracker_is_acked(side, packet_id) &&
+            (!may_be_open || ue_legacy_acks_have_arrived(tracker, side, packet_id, packet)));
 }
 
 /* The bunch after those that are released; NULL if it was not captured or was evicted. */
@@ -221,22 +216,16 @@ static bool is_released(struct ue_tracker *tracker, const struct ue_tracker_side
 }
 
 /* Whether no retransmission of a bunch is expected any more: its sender is shown to have released it, and copies of the
-   packet do not come so late; or its packet is older than an ack history covers, and than acks take. */
+   packet do not come so late; or its packet is not among the newest. */
 static bool is_evictable(struct ue_tracker *tracker, const struct ue_tracker_side *side,
                          const struct ue_tracked_bunch *bunch) {
     if (side->counts.missing != 0 && side->has_reported && !is_released(tracker, side, bunch)) {
         return false;
     }
     const int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
-    const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, packet_id);
-    bool is_shown = !tracker->is_legacy && is_shown_acked(tracker, side, bunch); /* legacy acks may be retracted */
-    if (is_shown && packet_id < side->newest_id - UE_TRACKER_LATE_MAX) {
-        return true;
-    }
-    bool is_recent = packet != NULL ? packet_id >= side->newest_id - UE_HISTORY_REACH ||
-                                          ue_time_ns_since(side->last_ns, packet->time_ns) < EVICTABLE_NS
-                                    : !is_forgotten(side, packet_id);
-    return !is_recent && is_done(side, bunch);
+    bool is_late = packet_id < side->newest_id - UE_TRACKER_LATE_MAX;
+    return is_forgotten(side, packet_id) || /* legacy acks may be retracted */
+           (is_late && !tracker->is_legacy && is_shown_acked(tracker, side, bunch));
 }
 
 /* ---- chains ---- */

@@ -3,79 +3,9 @@
 
 #include <string.h>
 
-#define SLOTS_MIN 16
-
-static bool is_empty(const struct ue_tracker_window *window, const uint32_t *entry, uint32_t slot) {
-    return ((*entry ^ slot) & (window->count - 1)) != 0;
-}
-
-/* The id of an entry in the slot of this id; UE_TRACKER_NO_ID: the slot is empty. */
-static int64_t id_of(const struct ue_tracker_side *side, const struct ue_tracker_window *window, const uint32_t *entry,
-                     int64_t id) {
-    return is_empty(window, entry, (uint32_t)id) ? UE_TRACKER_NO_ID : ue_tracker_expand(side, *entry);
-}
-
-static void clear_slots(struct ue_tracker_window *window, size_t entry_bytes, uint32_t first, uint32_t end) {
-    for (uint32_t slot = first; slot < end; slot++) {
-        uint32_t *entry = ue_tracker_window_at(window, entry_bytes, slot);
-        *entry = slot;
-        ue_tracker_window_remove(entry);
-    }
-}
-
-/* Moves entries to their slots in a table of twice the size: each stays, or moves by the former count. */
-static void spread(struct ue_tracker_window *window, size_t entry_bytes, uint32_t former) {
-    for (uint32_t slot = 0; slot < former; slot++) {
-        uint32_t *from = ue_tracker_window_at(window, entry_bytes, slot);
-        if (!is_empty(window, from, slot + former)) {
-            memcpy(ue_tracker_window_at(window, entry_bytes, slot + former), from, entry_bytes);
-            ue_tracker_window_remove(from);
-        }
-    }
-}
-
-/* Doubles the number of slots. Returns false at the limit, or when there is no memory. */
-static bool grow(struct ue_tracker *tracker, struct ue_tracker_window *window, size_t entry_bytes) {
-    uint32_t count = window->count == 0 ? SLOTS_MIN : window->count * 2;
-    void *entries = NULL;
-    if (count <= UE_TRACKER_PACKETS_MAX) {
-        entries = ue_limited_allocator_resize(&tracker->memory, window->entries, window->count * entry_bytes,
-                                              count * entry_bytes);
-    }
-    if (entries == NULL) {
-        return false;
-    }
-    uint32_t former = window->count;
-    *window = (struct ue_tracker_window){entries, count};
-    clear_slots(window, entry_bytes, former, count);
-    spread(window, entry_bytes, former);
-    return true;
-}
-
-/* Whether reports or copies of a packet may follow. */
-static bool is_expected(const struct ue_tracker *tracker, const struct ue_tracker_side *side, int64_t id) {
-    const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, id);
-    int64_t decided_id = tracker->is_legacy ? side->confirmed_id : side->reported_id;
-    return id > decided_id ||
-           (packet != NULL && ue_time_ns_since(side->last_ns, packet->time_ns) < UE_TRACKER_COPIES_NS);
-}
-
-/* Whether an id cannot have this slot, because its entry must be remembered. */
-static bool is_occupied(const struct ue_tracker *tracker, const struct ue_tracker_side *side, int64_t entry_id,
-                        int64_t id) {
-    return entry_id != id && entry_id != UE_TRACKER_NO_ID &&
-           (entry_id > id - UE_HISTORY_REACH || is_expected(tracker, side, entry_id));
-}
-
-void *ue_tracker_window_ensure(struct ue_tracker *tracker, const struct ue_tracker_side *side,
-                               struct ue_tracker_window *window, size_t entry_bytes, int64_t id) {
-    uint32_t *entry = ue_tracker_window_slot(window, entry_bytes, id);
-    while ((entry == NULL || is_occupied(tracker, side, id_of(side, window, entry, id), id)) &&
-           grow(tracker, window, entry_bytes)) {
-        entry = ue_tracker_window_slot(window, entry_bytes, id);
-    }
-    return entry != NULL && id_of(side, window, entry, id) <= id ? entry : NULL;
-}
+#define SLOTS_MIN 2
+/* Ids that the sequences near the newest one can have, also damaged ones, are in different slots. */
+#define SLOTS_MAX (UE_PACKET_SEQ_MAX / UE_PACKET_BLOCK_IDS)
 
 /* ---- packets ---- */
 
@@ -84,19 +14,8 @@ static bool is_recent(const struct ue_tracker_side *side, int64_t id) {
     return id <= side->newest_id && id > side->newest_id - UE_TRACKER_PACKETS_MAX;
 }
 
-/* Whether a packet can have had an entry that a newer packet replaced: that one has its slot now, or left the slot when
-   the table grew. */
-static bool may_be_replaced(const struct ue_tracker_side *side, int64_t id) {
-    if (!is_recent(side, id)) {
-        return false;
-    }
-    const struct ue_tracked_packet *packet = ue_tracker_window_slot(&side->packets, sizeof *packet, id);
-    int64_t found_id = packet != NULL ? id_of(side, &side->packets, &packet->id, id) : id;
-    return found_id > id || found_id == UE_TRACKER_NO_ID;
-}
-
 static bool has_bit(const struct ue_tracker_side *side, const struct ue_id_bits *bits, int64_t id) {
-    return may_be_replaced(side, id) && ue_id_bits_is_set(bits, id);
+    return is_recent(side, id) && ue_id_bits_is_set(bits, id);
 }
 
 bool ue_tracker_is_acked(const struct ue_tracker_side *side, int64_t id) {
@@ -132,27 +51,171 @@ void ue_tracker_retreat(struct ue_tracker_side *side, int64_t newest_id) {
     side->newest_id = newest_id;
 }
 
+/* Whether reports or copies of a packet may follow. */
+static bool is_expected(const struct ue_tracker *tracker, const struct ue_tracker_side *side, int64_t id,
+                        const struct ue_tracked_packet *packet) {
+    int64_t decided_id = tracker->is_legacy ? side->confirmed_id : side->reported_id;
+    return id > decided_id || ue_time_ns_since(side->last_ns, packet->time_ns) < UE_TRACKER_COPIES_NS;
+}
+
+/* Whether a packet of a block must be remembered when this one is added. */
+static bool must_be_kept(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
+                         const struct ue_packet_block *block, int64_t added_id) {
+    int64_t id = block->first_id + UE_PACKET_BLOCK_IDS - 1;
+    bool is_needed = id > added_id - UE_HISTORY_REACH;
+    for (unsigned i = UE_PACKET_BLOCK_IDS; i-- > 0 && !is_needed; id--) {
+        is_needed = (block->is_known >> i & 1) != 0 && is_expected(tracker, side, id, &block->packets[i]);
+    }
+    return is_needed;
+}
+
+static struct ue_packet_block **find_oldest(const struct ue_packet_blocks *blocks) {
+    struct ue_packet_block **oldest = NULL;
+    for (uint32_t i = 0; i < blocks->count; i++) {
+        const struct ue_packet_block *block = blocks->slots[i];
+        if (block != NULL && (oldest == NULL || block->first_id < (*oldest)->first_id)) {
+            oldest = &blocks->slots[i];
+        }
+    }
+    return oldest;
+}
+
+/* Doubles the number of slots. Returns false at the limit, or when there is no memory. */
+static bool grow(struct ue_tracker *tracker, struct ue_packet_blocks *blocks) {
+    uint32_t former = blocks->count, count = former == 0 ? SLOTS_MIN : 2 * former;
+    struct ue_packet_block **slots = NULL;
+    if (count <= SLOTS_MAX) {
+        slots = ue_limited_allocator_resize(&tracker->memory, blocks->slots, former * sizeof(struct ue_packet_block *),
+                                            count * sizeof(struct ue_packet_block *));
+    }
+    if (slots == NULL) {
+        return false;
+    }
+    memset(&slots[former], 0, (count - former) * sizeof(struct ue_packet_block *));
+    blocks->slots = slots;
+    blocks->count = count;
+    for (uint32_t i = 0; i < former; i++) {
+        struct ue_packet_block *block = slots[i];
+        slots[i] = NULL;
+        if (block != NULL) {
+            *ue_packet_blocks_slot(blocks, block->first_id) = block;
+        }
+    }
+    return true;
+}
+
+/* The slot for the block of a packet, empty or with a block that may be replaced; NULL when a newer block has it, or
+   there is no memory. */
+static struct ue_packet_block **ensure_slot(struct ue_tracker *tracker, struct ue_tracker_side *side, int64_t id) {
+    struct ue_packet_block **slot = NULL;
+    do {
+        slot = side->blocks.count != 0 ? ue_packet_blocks_slot(&side->blocks, id) : NULL;
+    } while ((slot == NULL || (*slot != NULL && must_be_kept(tracker, side, *slot, id))) &&
+             grow(tracker, &side->blocks));
+    return slot != NULL && (*slot == NULL || (*slot)->first_id < id) ? slot : NULL;
+}
+
+static void free_array(struct ue_tracker *tracker, void *array, size_t element_bytes) {
+    if (array != NULL) {
+        ue_limited_allocator_resize(&tracker->memory, array, element_bytes * UE_PACKET_BLOCK_IDS, 0);
+    }
+}
+
+static void free_arrays(struct ue_tracker *tracker, const struct ue_packet_block *block) {
+    free_array(tracker, block->needed, sizeof *block->needed);
+    free_array(tracker, block->other_points, sizeof *block->other_points);
+    free_array(tracker, block->ack_states, sizeof *block->ack_states);
+}
+
+void *ue_packet_block_ensure_array(struct ue_tracker *tracker, void *array, size_t element_bytes) {
+    size_t bytes = element_bytes * UE_PACKET_BLOCK_IDS;
+    if (array == NULL && (array = ue_limited_allocator_resize(&tracker->memory, NULL, 0, bytes)) != NULL) {
+        memset(array, 0, bytes);
+    }
+    return array;
+}
+
+/* Only the reports of the packets of a block are remembered. */
+static void forget(struct ue_tracker *tracker, struct ue_tracker_side *side, const struct ue_packet_block *block) {
+    for (unsigned i = 0; i < UE_PACKET_BLOCK_IDS; i++) {
+        const struct ue_tracked_packet *packet = &block->packets[i];
+        int64_t id = block->first_id + i;
+        if ((block->is_known >> i & 1) != 0 && is_recent(side, id)) {
+            ue_id_bits_set(&side->replaced.acked, id, packet->was_acked);
+            ue_id_bits_set(&side->replaced.not_delivered, id, packet->state == UE_TRACKER_PACKET_NOT_DELIVERED);
+        }
+        side->forgotten_id = id > side->forgotten_id ? id : side->forgotten_id;
+    }
+    free_arrays(tracker, block);
+}
+
+/* Whether a packet may have been forgotten, and is too old for what is remembered of forgotten packets. */
+static bool is_too_old(const struct ue_tracker_side *side, int64_t id) {
+    return id <= side->forgotten_id && id <= side->newest_id - UE_TRACKER_PACKETS_MAX;
+}
+
+/* Adds the block of a packet; see ue_tracker_ensure_packet. */
+static struct ue_packet_block *add_block(struct ue_tracker *tracker, struct ue_tracker_side *side, int64_t id) {
+    int64_t first_id = id - ue_packet_block_place(id);
+    struct ue_packet_block **slot = is_too_old(side, id) ? NULL : ensure_slot(tracker, side, id), *block = NULL;
+    if (slot == NULL) {
+        return NULL;
+    }
+    struct ue_packet_block **oldest = *slot != NULL ? slot : find_oldest(&side->blocks);
+    bool is_addable = *slot == NULL && side->blocks.used < UE_PACKET_BLOCKS_MAX;
+    if (oldest == NULL || (is_addable && must_be_kept(tracker, side, *oldest, id))) {
+        block = ue_limited_allocator_resize(&tracker->memory, NULL, 0, sizeof *block);
+    }
+    if (block != NULL) {
+        side->blocks.used++;
+    } else {
+        if (oldest == NULL || (*oldest)->first_id > first_id) {
+            return NULL;
+        }
+        block = *oldest;
+        *oldest = NULL;
+        forget(tracker, side, block);
+    }
+    block->first_id = first_id;
+    block->is_known = block->may_lack_opening = 0;
+    block->needed = NULL;
+    block->other_points = NULL;
+    block->ack_states = NULL;
+    *slot = block;
+    return block;
+}
+
 struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side,
                                                    int64_t id) {
-    struct ue_tracked_packet *packet = ue_tracker_window_ensure(tracker, side, &side->packets, sizeof *packet, id);
-    if (packet == NULL) {
+    unsigned place = ue_packet_block_place(id);
+    struct ue_packet_block *block = side->blocks.count != 0 ? *ue_packet_blocks_slot(&side->blocks, id) : NULL;
+    if (block == NULL || block->first_id != id - place) {
+        block = add_block(tracker, side, id);
+    }
+    if (block == NULL) {
         side->counts.untracked++;
-    } else if (packet->id != (uint32_t)id) {
-        int64_t replaced_id = id_of(side, &side->packets, &packet->id, id);
-        if (replaced_id != UE_TRACKER_NO_ID) {
-            ue_id_bits_set(&side->replaced.acked, replaced_id, packet->was_acked);
-            ue_id_bits_set(&side->replaced.not_delivered, replaced_id,
-                           packet->state == UE_TRACKER_PACKET_NOT_DELIVERED);
-        }
+        return NULL;
+    }
+    struct ue_tracked_packet *packet = &block->packets[place];
+    if ((block->is_known >> place & 1) == 0) {
         bool was_acked = has_bit(side, &side->replaced.acked, id);
         bool is_not_delivered = has_bit(side, &side->replaced.not_delivered, id);
-        *packet = (struct ue_tracked_packet){.id = (uint32_t)id,
-                                             .was_acked = was_acked,
+        *packet = (struct ue_tracked_packet){.was_acked = was_acked,
                                              .state = is_not_delivered ? UE_TRACKER_PACKET_NOT_DELIVERED
                                                       : was_acked      ? UE_TRACKER_PACKET_DELIVERED
                                                                        : UE_TRACKER_PACKET_UNKNOWN};
+        block->is_known |= UINT32_C(1) << place;
     }
     return packet;
+}
+
+void ue_tracker_remove_packet(struct ue_tracker_side *side, int64_t id) {
+    struct ue_packet_block *block = ue_tracker_find_block(side, id);
+    unsigned place = ue_packet_block_place(id);
+    block->is_known &= ~(UINT32_C(1) << place);
+    if (block->other_points != NULL) {
+        block->other_points[place] = 0;
+    }
 }
 
 void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_observed_event *event) {
@@ -171,18 +234,28 @@ struct ue_tracker *ue_tracker_new(const struct ue_allocator *allocator) {
         *tracker = (struct ue_tracker){.memory = {*allocator, sizeof *tracker, UE_TRACKER_BYTES_MAX}};
         for (unsigned side = 0; side < 2; side++) {
             tracker->sides[side].awaited_id = tracker->sides[side].hidden_id = UE_TRACKER_NO_ID;
+            tracker->sides[side].forgotten_id = UE_TRACKER_NO_ID;
         }
     }
     return tracker;
+}
+
+static void free_blocks(struct ue_tracker *tracker, const struct ue_packet_blocks *blocks) {
+    const struct ue_allocator allocator = tracker->memory.allocator;
+    for (uint32_t i = 0; i < blocks->count; i++) {
+        if (blocks->slots[i] != NULL) {
+            free_arrays(tracker, blocks->slots[i]);
+            allocator.resize(allocator.user, blocks->slots[i], 0);
+        }
+    }
+    allocator.resize(allocator.user, blocks->slots, 0);
 }
 
 void ue_tracker_free(struct ue_tracker *tracker) {
     const struct ue_allocator allocator = tracker->memory.allocator;
     ue_channel_entries_clear(&tracker->channels, &tracker->memory, sizeof(struct ue_tracked_channel));
     for (unsigned side = 0; side < 2; side++) {
-        allocator.resize(allocator.user, tracker->sides[side].packets.entries, 0);
-        allocator.resize(allocator.user, tracker->sides[side].ack_states.entries, 0);
-        allocator.resize(allocator.user, tracker->sides[side].dependencies.entries, 0);
+        free_blocks(tracker, &tracker->sides[side].blocks);
         allocator.resize(allocator.user, tracker->sides[side].reliables.entries, 0);
         allocator.resize(allocator.user, tracker->sides[side].retracted, 0);
         allocator.resize(allocator.user, tracker->sides[side].unsure_acks, 0);

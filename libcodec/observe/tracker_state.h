@@ -19,7 +19,7 @@ _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets tha
 #define UE_TRACKER_NO_ID INT64_MIN
 
 /* Of a packet that was reported, is older than an ack history covers and was captured before this time, only its report
-   and that it was captured are remembered when a newer one needs its slot: of a copy of it, the frame of the first
+   and that it was captured are remembered when a newer one needs its block: of a copy of it, the frame of the first
    capture is not known. */
 #define UE_TRACKER_COPIES_NS INT64_C(1000000000)
 
@@ -43,26 +43,16 @@ _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets tha
 #define UE_LEGACY_ACK_CARRIERS 2
 
 /* Frame numbers are stored as their low bits: more frames than a capture can have. */
-#define UE_TRACKER_FRAME_BITS 38
+#define UE_TRACKER_FRAME_BITS 35
 #define UE_TRACKER_FRAME_MASK ((UINT64_C(1) << UE_TRACKER_FRAME_BITS) - 1)
 #define UE_TRACKER_REST_BITS (64 - UE_TRACKER_FRAME_BITS) /* of a smaller number beside a frame number */
 
-/* A table of entries by id. The low bits of an id select its slot, so that a lookup takes one access and a jump of ids
-   costs nothing. Only a newer entry replaces an entry; therefore a slot that holds an older id proves that an id was
-   never added. Every entry begins with the low 32 bits of its id, of an empty slot with those of an id that has another
-   slot. */
-struct ue_tracker_window {
-    void *entries;
-    uint32_t count; /* slots: a power of two, or 0 */
-};
-
 struct ue_tracked_packet {
-    uint32_t id;     /* low bits */
-    uint32_t points; /* where it was captured; bit: number of the capture point modulo UE_TRACKER_POINTS */
     int64_t time_ns;
     uint64_t frame
         : UE_TRACKER_FRAME_BITS;    /* where it was captured first; before that, where a NAK reported it; 0: nowhere */
-    uint64_t ack : 16;              /* its newest ack: a sequence of the other side */
+    uint64_t point : 5;             /* where it was captured first: number of the point modulo UE_TRACKER_POINTS */
+    uint64_t ack : 14;              /* its newest ack: a sequence of the other side */
     uint64_t state : 2;             /* enum ue_tracker_packet_state */
     uint64_t is_seen : 1;           /* captured; else known only from an ack or nak */
     uint64_t was_acked : 1;         /* by its receiver, whether or not the ack reached its sender */
@@ -74,27 +64,42 @@ struct ue_tracked_packet {
     uint64_t is_acked_unseen : 1; /* it was acknowledged before it was captured, and no reason was known why the capture
                                      lacked it */
 };
-
-_Static_assert(sizeof(struct ue_tracked_packet) == 24, "a connection has many");
-
-/* What was reported of packets without an entry, because a newer one has their slot. */
-struct ue_replaced_packets {
-    struct ue_id_bits acked, not_delivered;
-};
+_Static_assert(sizeof(struct ue_tracked_packet) == 16, "a connection has many");
 
 /* Legacy: the packets that determine whether an ack of a packet reached its sender. */
 struct ue_legacy_ack_state {
-    uint32_t id;          /* low bits */
+    int64_t carriers[UE_LEGACY_ACK_CARRIERS]; /* packets of the other side with an ack of it */
+    uint8_t carrier_count;
     bool is_repeated : 1; /* in carriers[0] it follows the ack of a later packet: its first copy is elsewhere */
     bool is_void : 1;     /* in carriers[1] it follows that of a later packet in the same carrier: it changes nothing */
-    int64_t carriers[UE_LEGACY_ACK_CARRIERS]; /* packets of the other side with an ack of it; or UE_TRACKER_NO_ID */
 };
 
-/* Of a packet: those without which it is refused. */
-struct ue_packet_dependencies {
-    uint32_t id;               /* low bits */
-    bool may_lack_opening : 1; /* the channel of a reliable bunch may not be open */
-    uint64_t needed; /* by unreliable bunches; bit n: the packet n + 1 before it, 63: an older or an unknown one */
+#define UE_PACKET_BLOCK_IDS 32
+#define UE_PACKET_BLOCKS_MAX (UE_TRACKER_PACKETS_MAX / UE_PACKET_BLOCK_IDS + 1) /* the newest end within a block */
+
+/* The entries of consecutive packets. What few packets have is in arrays, each NULL until the first packet needs it. */
+struct ue_packet_block {
+    int64_t first_id;          /* a multiple of UE_PACKET_BLOCK_IDS */
+    uint32_t is_known;         /* bit n: packets[n] is an entry */
+    uint32_t may_lack_opening; /* bit n: the packet is refused if the channel of a reliable bunch is not open */
+    uint64_t *needed;       /* of each packet: those without which it is refused because of its unreliable bunches; bit
+                               n: the packet n + 1 before it, 63: an older or an unknown one */
+    uint32_t *other_points; /* of each packet: where it was captured, too; bits as in the members `points` */
+    struct ue_legacy_ack_state *ack_states;
+    struct ue_tracked_packet packets[UE_PACKET_BLOCK_IDS];
+};
+
+/* A table of blocks. The low bits of an id divided by UE_PACKET_BLOCK_IDS select the slot of its block, so that a
+   lookup takes one access and a jump of ids costs nothing. */
+struct ue_packet_blocks {
+    struct ue_packet_block **slots; /* NULL: empty */
+    uint32_t count;                 /* slots: a power of two, or 0 */
+    uint32_t used;                  /* blocks: at most UE_PACKET_BLOCKS_MAX */
+};
+
+/* What was reported of packets without an entry, because newer ones have their block. */
+struct ue_replaced_packets {
+    struct ue_id_bits acked, not_delivered;
 };
 
 /* The part of a remembered reliable bunch that lookup and release need. It is small, because both read many entries
@@ -187,7 +192,7 @@ struct ue_retracted_jump {
     int64_t id;
     uint64_t frame;
     uint32_t hash;   /* of the datagram */
-    uint32_t points; /* where it was captured, as in struct ue_tracked_packet */
+    uint32_t points; /* where it was captured; see ue_tracker_point_bit */
 };
 
 /* The latest retracted jumps. */
@@ -203,15 +208,14 @@ struct ue_unsure_acks {
     int64_t time_ns;
     int64_t first_id, last_id; /* packets of the other side that it reports */
     uint32_t missing;          /* how many are missing directly before it */
-    uint32_t points;           /* where it was captured, as of struct ue_tracked_packet */
+    uint32_t points;           /* where it was captured; see ue_tracker_point_bit */
 };
 
 struct ue_tracker_side {
-    struct ue_tracker_window packets;
+    struct ue_packet_blocks blocks;
+    int64_t forgotten_id; /* the newest id of all blocks that were replaced; or UE_TRACKER_NO_ID */
     struct ue_replaced_packets replaced;
-    struct ue_id_bits seen;                /* packets that were captured */
-    struct ue_tracker_window ack_states;   /* legacy: of struct ue_legacy_ack_state */
-    struct ue_tracker_window dependencies; /* of struct ue_packet_dependencies */
+    struct ue_id_bits seen; /* packets that were captured */
     struct ue_tracked_bunches reliables;
     int64_t newest_id;     /* captured; initially the id before the first sequence in the handshake */
     int64_t jump_id;       /* a packet far ahead of its predecessors; a later packet far below it retracts the jump */
@@ -302,7 +306,6 @@ struct ue_tracker_step {
     bool is_late;
     bool is_bunch_cut;    /* the captured part of a cut datagram ends within the payload of this bunch */
     size_t captured_bits; /* of a cut datagram */
-    struct ue_packet_dependencies *dependencies; /* of the packet; NULL: none so far */
     uint32_t item;
     int64_t naks_left;       /* limits the number of implied naks per datagram */
     int64_t highest_ack;     /* legacy: of its acks so far; or UE_TRACKER_NO_ID */
@@ -316,40 +319,51 @@ UE_INLINE uint32_t ue_tracker_point_bit(const struct ue_tracker_step *p) {
     return UINT32_C(1) << p->in->point % UE_TRACKER_POINTS;
 }
 
-UE_INLINE void *ue_tracker_window_at(const struct ue_tracker_window *window, size_t entry_bytes, uint32_t place) {
-    return (char *)window->entries + place * entry_bytes;
-}
-
-/* The slot of an id, whichever entry it holds; NULL when the table has no slots. */
-UE_INLINE void *ue_tracker_window_slot(const struct ue_tracker_window *window, size_t entry_bytes, int64_t id) {
-    return window->count == 0 ? NULL : ue_tracker_window_at(window, entry_bytes, (uint32_t)id & (window->count - 1));
-}
-
-/* Empties the slot of an entry. */
-UE_INLINE void ue_tracker_window_remove(void *entry) {
-    uint32_t *id = entry;
-    *id ^= 1;
-}
-
 /* Expands the low bits of a packet id. */
 UE_INLINE int64_t ue_tracker_expand(const struct ue_tracker_side *side, uint32_t low_bits) {
     return side->newest_id + (int32_t)(low_bits - (uint32_t)side->newest_id);
 }
 
-/* The slot of an id for writing. If a packet that must be remembered occupies it, the table grows, to at most
-   UE_TRACKER_PACKETS_MAX slots. The caller overwrites an older entry. NULL when a newer entry occupies the slot, or
-   there is no memory. */
-void *ue_tracker_window_ensure(struct ue_tracker *tracker, const struct ue_tracker_side *side,
-                               struct ue_tracker_window *window, size_t entry_bytes, int64_t id);
-
 /* Fills in the datagram of an event, and emits it. */
 void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_observed_event *event);
 
-/* The entry of a packet; NULL when there is none, or it was replaced. */
-UE_INLINE struct ue_tracked_packet *ue_tracker_find_packet(const struct ue_tracker_side *side, int64_t id) {
-    struct ue_tracked_packet *packet = ue_tracker_window_slot(&side->packets, sizeof *packet, id);
-    return packet != NULL && packet->id == (uint32_t)id ? packet : NULL;
+/* The place of a packet in its block. */
+UE_INLINE unsigned ue_packet_block_place(int64_t id) {
+    return (unsigned)((uint64_t)id % UE_PACKET_BLOCK_IDS);
 }
+
+/* The slot of a packet's block. */
+UE_INLINE struct ue_packet_block **ue_packet_blocks_slot(const struct ue_packet_blocks *blocks, int64_t id) {
+    return &blocks->slots[(uint64_t)id / UE_PACKET_BLOCK_IDS & (blocks->count - 1)];
+}
+
+/* The block with the entry of a packet; NULL when there is none, or it was replaced. */
+UE_INLINE struct ue_packet_block *ue_tracker_find_block(const struct ue_tracker_side *side, int64_t id) {
+    struct ue_packet_block *block = side->blocks.count != 0 ? *ue_packet_blocks_slot(&side->blocks, id) : NULL;
+    unsigned place = ue_packet_block_place(id);
+    bool is_known = block != NULL && block->first_id == id - place && (block->is_known >> place & 1) != 0;
+    return is_known ? block : NULL;
+}
+
+/* The entry of a packet; likewise NULL. */
+UE_INLINE struct ue_tracked_packet *ue_tracker_find_packet(const struct ue_tracker_side *side, int64_t id) {
+    struct ue_packet_block *block = ue_tracker_find_block(side, id);
+    return block != NULL ? &block->packets[ue_packet_block_place(id)] : NULL;
+}
+
+/* Where a packet with an entry was captured, as bits of capture points. */
+UE_INLINE uint32_t ue_tracker_points(const struct ue_tracker_side *side, int64_t id) {
+    const struct ue_packet_block *block = ue_tracker_find_block(side, id);
+    unsigned place = ue_packet_block_place(id);
+    return UINT32_C(1) << block->packets[place].point | (block->other_points != NULL ? block->other_points[place] : 0);
+}
+
+/* Removes the entry of a packet that has one. */
+void ue_tracker_remove_packet(struct ue_tracker_side *side, int64_t id);
+
+/* An array of a block, with an element of this size for each of its packets: allocates it when it is NULL. NULL when
+   there is no memory. */
+void *ue_packet_block_ensure_array(struct ue_tracker *tracker, void *array, size_t element_bytes);
 
 /* What was reported of a packet: its receiver acknowledged it, and it was not delivered. */
 bool ue_tracker_is_acked(const struct ue_tracker_side *side, int64_t id);
@@ -369,7 +383,8 @@ void ue_tracker_retreat(struct ue_tracker_side *side, int64_t newest_id);
 /* Whether a packet was captured, among the last UE_TRACKER_PACKETS_MAX ids. */
 bool ue_tracker_was_seen(const struct ue_tracker_side *side, int64_t id);
 
-/* Finds or adds the entry of a packet; NULL when a newer packet occupies its slot, or there is no memory. */
+/* Finds or adds the entry of a packet; NULL when newer packets have its block, or there is no memory. A new block
+   replaces the oldest one if no packet of that one must be remembered, or there is no memory. */
 struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side,
                                                    int64_t id);
 
@@ -471,7 +486,7 @@ bool ue_packet_dependencies_may_fail_unreliable(const struct ue_tracker_side *si
 
 /* Legacy: whether an ack of a packet of this side is shown to have reached it. */
 bool ue_legacy_acks_have_arrived(const struct ue_tracker *tracker, const struct ue_tracker_side *side,
-                                 const struct ue_tracked_packet *packet);
+                                 int64_t packet_id, const struct ue_tracked_packet *packet);
 
 /* Legacy: records that a bunch of a packet was retransmitted. */
 void ue_legacy_acks_mark_retransmitted(struct ue_tracker_step *pass, int64_t packet_id);

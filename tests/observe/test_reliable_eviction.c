@@ -15,7 +15,7 @@
 #define CHANNEL 3 /* of the bunch in question */
 #define OTHER_CHANNEL 4
 #define SECOND_NS INT64_C(1000000000)
-#define FAST_NS INT64_C(8000000) /* less than the fixture's 10 ms: the last 512 packets are remembered */
+#define FAST_NS INT64_C(8000000) /* less than the 10 ms of the fixture */
 
 static bool is_legacy;
 static uint64_t bunch_frame; /* of the bunch in question */
@@ -161,18 +161,13 @@ static void serve_around_pause(int packets, int64_t pause_ns) {
     serve_others(100, 3, 20);
 }
 
-static void a_delivered_bunch_is_known_for_5_s(void **state) {
-    serve_around_pause(300, 4 * SECOND_NS);
+static void a_delivered_bunch_is_known_for_1024_packets(void **state) {
+    serve_around_pause(900, 6 * SECOND_NS);
     assert_known(true);
 }
 
-static void a_delivered_bunch_is_known_for_256_packets(void **state) {
-    serve_around_pause(140, 6 * SECOND_NS);
-    assert_known(true);
-}
-
-static void a_delivered_bunch_is_forgotten_after_both(void **state) {
-    serve_around_pause(300, 5 * SECOND_NS);
+static void a_delivered_bunch_is_forgotten_after_that(void **state) {
+    serve_around_pause(1300, 0);
     assert_known(false);
 }
 
@@ -199,9 +194,8 @@ int main(void) {
         IN(begin_legacy, a_released_bunch_up_to_4_21_is_known_as_one_without_shown_acks),
         IN(begin_acks_shown, what_was_not_captured_before_is_the_first_transmission),
         IN(begin_acks_shown, what_was_captured_before_is_a_retransmission),
-        IN(begin_acks_not_shown, a_delivered_bunch_is_known_for_5_s),
-        IN(begin_acks_not_shown, a_delivered_bunch_is_known_for_256_packets),
-        IN(begin_acks_not_shown, a_delivered_bunch_is_forgotten_after_both),
+        IN(begin_acks_not_shown, a_delivered_bunch_is_known_for_1024_packets),
+        IN(begin_acks_not_shown, a_delivered_bunch_is_forgotten_after_that),
         IN(begin_acks_not_shown, a_bunch_without_ack_is_known_for_1024_packets),
         IN(begin_acks_not_shown, a_bunch_without_ack_is_forgotten_after_that),
     };
