@@ -169,6 +169,15 @@ static void a_message_that_was_not_sent_fails(void **state) {
     }
 }
 
+static void an_ack_of_a_message_that_may_wait_passes(void **state) {
+    struct delivery_fixture *fixture = delivery_fixture_new();
+    struct sim_payload payload = delivery_checker_next(&fixture->checker, UE_ROLE_CLIENT, CHANNEL, false);
+    delivery_checker_sent(&fixture->checker, &payload, 5, &(struct ue_packet_range){8, 8}, true);
+    delivery_checker_ack(&fixture->checker, UE_ROLE_CLIENT, 7, 8, true);
+    assert_false(fixture->failure.is_set);
+    delivery_fixture_free(fixture);
+}
+
 static void an_ack_of_an_undelivered_message_fails(void **state) {
     struct delivery_fixture *fixture = delivery_fixture_new();
     send_next(fixture, UE_ROLE_CLIENT, false, 8);
@@ -364,6 +373,7 @@ int main(void) {
         cmocka_unit_test(messages_out_of_order_fail),
         cmocka_unit_test(a_changed_message_fails),
         cmocka_unit_test(a_message_that_was_not_sent_fails),
+        cmocka_unit_test(an_ack_of_a_message_that_may_wait_passes),
         cmocka_unit_test(an_ack_of_an_undelivered_message_fails),
         cmocka_unit_test(open_and_close_flags_must_match_the_messages),
         cmocka_unit_test(correct_packets_pass),

@@ -61,7 +61,7 @@ static bool is_received(const struct delivery_checker_channel *state, uint64_t n
 }
 
 void delivery_checker_sent(struct delivery_checker *checker, const struct sim_payload *payload, uint64_t now_ns,
-                           const struct ue_packet_range *packets, bool may_move) {
+                           const struct ue_packet_range *packets, bool may_wait) {
     struct delivery_checker_channel *state = &checker->channels[payload->from][payload->channel];
     struct delivery_checker_in_flight *in_flight = &checker->in_flight[payload->from];
     state->sent[payload->reliable]++;
@@ -70,7 +70,7 @@ void delivery_checker_sent(struct delivery_checker *checker, const struct sim_pa
         return;
     }
     bool ok = sim_queue_push(&state->times[payload->reliable], now_ns);
-    if (!payload->reliable && !may_move && packets->first == packets->last) {
+    if (!payload->reliable && !may_wait && packets->first == packets->last) {
         ok = ok && sim_queue_push(&in_flight->packet_ids, (uint64_t)packets->first) &&
              sim_queue_push(&in_flight->messages, (uint64_t)payload->channel << MESSAGE_BITS | payload->number);
     }

@@ -54,10 +54,11 @@ void delivery_checker_free(struct delivery_checker *checker);
 /* Identifies the next message of a side on a channel. */
 struct sim_payload delivery_checker_next(const struct delivery_checker *checker, enum ue_role from, uint32_t channel,
                                          bool reliable);
-/* The message was sent in these packets. may_move: it may be merged into another bunch, and then travels in another
-   packet. */
+/* The message was sent in these packets. may_wait: an ack of them does not mean that it was received: it may be merged
+   into another bunch, and then travels in another packet, or the endpoint made it reliable, so that it waits for
+   earlier ones. */
 void delivery_checker_sent(struct delivery_checker *checker, const struct sim_payload *payload, uint64_t now_ns,
-                           const struct ue_packet_range *packets, bool may_move);
+                           const struct ue_packet_range *packets, bool may_wait);
 /* A bunch event of the receiver; hook may be NULL. */
 void delivery_checker_received(struct delivery_checker *checker, enum ue_role from, uint64_t now_ns,
                                const struct ue_event *bunch, sim_delivery_callback *hook, void *user);

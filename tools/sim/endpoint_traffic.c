@@ -63,10 +63,12 @@ static void send_message(struct sim_endpoint *endpoint, uint64_t now_ns, const s
         write_voice(endpoint, &bunch);
     }
     struct ue_packet_range packets = {0};
+    const uint32_t unacked = ue_conn_unacked(endpoint->conn, payload->channel);
     enum ue_status status = ue_conn_send(endpoint->conn, now_ns, &bunch, &packets);
+    const bool is_sent_reliably = ue_conn_unacked(endpoint->conn, payload->channel) != unacked;
     bool is_held = status == UE_E_FULL && !payload->reliable; /* an option that limits packets in flight refused it */
     if (status == UE_OK) {
-        delivery_checker_sent(&endpoint->checker->delivery, payload, now_ns, &packets, merge);
+        delivery_checker_sent(&endpoint->checker->delivery, payload, now_ns, &packets, merge || is_sent_reliably);
         report_sent(endpoint, now_ns, payload, bits, &packets);
     } else if (!is_held && !endpoint->scenario->hostile) {
         sim_failure_set(&endpoint->checker->failure, now_ns, "side %d cannot send on channel %" PRIu32 ": %s",

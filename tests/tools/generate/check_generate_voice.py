@@ -50,6 +50,11 @@ class Voice(unittest.TestCase):
         self.assertEqual(counts, run.talkers())
         return counts, spurts
 
+    def test_open_is_lost(self):
+        """Voice that waits for the open of its channel was received, though not delivered when its packet is acknowledged."""
+        for seed in (102, 105, 106):
+            self.check(Run("--generation=4.20", f"--seed={seed}", "--loss=0.05", "--delay=80", "--capture-at=client", "--tick=60"))
+
     def test_all_is_captured(self):
         """At the senders every packet of the intent is there, by talker and in order."""
         run = Run("--capture-at=sender", "--loss=0.1")
