@@ -121,6 +121,19 @@ static void a_connection_without_memory_is_refused(void **state) {
     server_fixture_free();
 }
 
+/* An Upgrade, which says which versions the server accepts, answers a client whose version is refused. */
+static void a_client_of_another_version_learns_it(void **state) {
+    struct ue_server_config c = server_config("5.4");
+    server_fixture_init(&c);
+    server_fixture.config.conn.min_handshake_version = 1;
+    player_connect(0);
+    server_run(SECOND_NS);
+    assert_int_equal(ue_server_count(server_fixture.server), 0);
+    assert_int_equal(ue_server_listener_counters(server_fixture.server)->upgrades, 1);
+    assert_int_equal(ue_conn_state(server_fixture.players[0].conn), UE_CONN_CLOSED);
+    server_fixture_free();
+}
+
 static void a_full_server_accepts_nobody_until_a_client_leaves(void **state) {
     struct ue_server_config c = server_config("5.4");
     c.max_connections = 2;
@@ -378,6 +391,7 @@ int main(void) {
         cmocka_unit_test(the_server_copies_its_key),
         cmocka_unit_test(the_deadline_is_the_earliest_of_the_connections),
         cmocka_unit_test(a_connection_without_memory_is_refused),
+        cmocka_unit_test(a_client_of_another_version_learns_it),
         cmocka_unit_test(a_full_server_accepts_nobody_until_a_client_leaves),
         cmocka_unit_test(a_peer_is_freed_after_its_last_event_is_read),
         cmocka_unit_test(a_peer_that_resends_its_close_is_freed_after_a_second),

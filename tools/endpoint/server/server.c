@@ -380,7 +380,8 @@ static void receive_from_unknown(struct ue_server *s, uint64_t now_ns, const str
     if (result == UE_LISTENER_ACCEPT) {
         s->refusal.reason = accept_client(s, now_ns, from, &accepted);
     }
-    if (result != UE_LISTENER_NOTHING && s->refusal.reason == UE_REFUSAL_NONE) {
+    bool is_accepted = result == UE_LISTENER_ACCEPT && s->refusal.reason == UE_REFUSAL_NONE;
+    if (is_accepted || result == UE_LISTENER_REPLY) { /* also to a client whose version is refused */
         enqueue_reply(s, from, reply, reply_bytes);
     }
 }
