@@ -213,8 +213,9 @@ static void report(const struct edit_arguments *c, const struct editor_counts *c
                   counts->fragments);
     }
     if (counts->skipped != 0) {
-        cli_error("%" G_GUINT64_FORMAT " datagrams left out because %s cannot encode them", counts->skipped,
-                  c->generation);
+        cli_error("%s left out because %s cannot encode them, the first in frame %" G_GUINT64_FORMAT ": %s",
+                  phrase_count(counts->skipped, "datagram").text, c->generation, counts->skipped_frame,
+                  counts->skipped_why);
     }
     redactor_report(&counts->redacted);
     if (counts->unsafe != 0) {

@@ -127,7 +127,10 @@ static bool rewrite(struct editor *editor, const struct input_datagram *captured
         }
         g_snprintf(r->datagram->error, INPUT_JSON_ERROR_BYTES, "longer than a packet");
     }
-    editor->counts.skipped++;
+    if (editor->counts.skipped++ == 0) {
+        editor->counts.skipped_frame = edited->frame;
+        g_strlcpy(editor->counts.skipped_why, r->datagram->error, INPUT_JSON_ERROR_BYTES);
+    }
     if (!editor->options->skips) {
         char text[INPUT_JSON_ERROR_BYTES + 80];
         g_snprintf(text, sizeof text, "frame %" G_GUINT64_FORMAT " as %s: %s; --skip leaves such datagrams out",

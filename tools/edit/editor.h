@@ -27,9 +27,11 @@ struct editor_options {
 
 /* What the edit did. */
 struct editor_counts {
-    uint64_t kept;      /* packets that were chosen */
-    uint64_t fragments; /* packets that rules and the rewrite skipped */
-    uint64_t skipped;   /* datagrams left out because the generation cannot encode them */
+    uint64_t kept;                            /* packets that were chosen */
+    uint64_t fragments;                       /* packets that rules and the rewrite skipped */
+    uint64_t skipped;                         /* datagrams left out because the generation cannot encode them; */
+    uint64_t skipped_frame;                   /* ... the first one, */
+    char skipped_why[INPUT_JSON_ERROR_BYTES]; /* ... and the field that it cannot encode */
     struct redactor_counts redacted;
     uint64_t unsafe; /* packets left out because the addresses of their link type are not found */
 };

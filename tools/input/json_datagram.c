@@ -188,6 +188,11 @@ static bool encode_messages(struct encoder *w, json_t *messages, const char *ite
     return true;
 }
 
+/* Whether the last byte of data has bits that are set beyond the given number. */
+static bool is_cut_short(struct ue_view data, size_t bits) {
+    return bits % 8 != 0 && data.base[bits / 8] >> bits % 8 != 0;
+}
+
 static bool prepare_data(struct encoder *w, json_t *item, const char *path) {
     json_t *data = json_object_get(item, "data");
     json_t *messages = json_object_get(item, "messages");
@@ -206,6 +211,8 @@ static bool prepare_data(struct encoder *w, json_t *item, const char *path) {
     } else if (json_is_integer(bits) &&
                ue_bits_bytes((size_t)json_integer_value(bits)) != ue_bits_bytes(w->source.data.bits)) {
         input_json_fields_set_error(&w->source, "data_bits", "does not match the length of data");
+    } else if (json_is_integer(bits) && is_cut_short(w->source.data, (size_t)json_integer_value(bits))) {
+        input_json_fields_set_error(&w->source, "data_bits", "data has bits beyond it that are set");
     }
     return w->source.error[0] == '\0';
 }

@@ -227,7 +227,10 @@ static void check_key(struct input_json_fields *source, const char *prefix, cons
     if (field == UE_F_NONE) {
         input_json_fields_set_error(source, path, "unknown field");
     } else if (!is_generated(field)) {
-        input_json_fields_set_error(source, path, "not allowed, because the other fields exclude it from the wire");
+        char what[2 * KEY_BYTES];
+        snprintf(what, sizeof what, "not on the wire of generation %.20s with these other fields",
+                 source->context->profile.name);
+        input_json_fields_set_error(source, path, what);
     }
 }
 

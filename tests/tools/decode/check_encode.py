@@ -108,6 +108,14 @@ class HandWritten(unittest.TestCase):
             self.assertEqual(1, control["messages"][0]["hello"]["little_endian"])
             self.assertEqual((13, "ff1f"), (actor["data_bits"], actor["data"]))
 
+    def test_data_bits(self):
+        """Bits of the last byte beyond data_bits are an error if they are set, and padding if not."""
+        for data, bits, is_good in (("07", 3, True), ("0f", 3, False), ("ff1f", 13, True), ("ff3f", 13, False), ("ff", 8, True),
+                                    ("ff", 9, False), ("", 0, True)):
+            result = uerudp.run("encode", "--hex", data=json.dumps({"bunches": [{"data": data, "data_bits": bits}]}).encode(),
+                                status=0 if is_good else 2)
+            self.assertEqual(not is_good, b"bunches[0].data_bits: " in result.stderr, (data, bits))
+
     def test_handshakes(self):
         for generation in "4.18 4.22 4.25 5.1 5.4 5.8".split():
             for number, time in ((0, 0.0), (1, 1.0), (2, 1.0), (3, -1.0)):

@@ -281,7 +281,9 @@ class Generations(unittest.TestCase):
             self.assertRegex(text, rf"frame \d+ as {new}: {field}")
             result = uerudp.run("edit", "--to-generation", new, "--skip", "-", "-", data=data)
             left = len(blocks.packets(result.stdout))
-            self.assertIn(f"{len(blocks.packets(data)) - left} datagrams left out", result.stderr.decode())
+            reason = text[text.index("frame "):].replace(f" as {new}", "").partition("; --skip")[0]
+            self.assertIn(f"{len(blocks.packets(data)) - left} datagrams left out because {new} cannot encode them, the first in {reason}",
+                          result.stderr.decode())
             self.assertGreater(left, 0)
 
     def test_rules_act_on_the_result(self):
