@@ -265,9 +265,13 @@ static void add_loss(const struct computing *computing, const struct end_datagra
     struct one_way *way = computing->way;
     way->counts.lost++;
     if (!is_next) {
+        const struct one_way_input *input = computing->input;
+        bool is_own_clock = !input->is_from_first && input->fit->result == CLOCK_FIT_NOT_LINEAR;
         const struct one_way_loss loss = {.first_frame = sent->frame,
                                           .first_id = sent->packet_id,
-                                          .time_ns = to_first_ns(computing->input, true, sent->time_ns)};
+                                          .time_ns =
+                                              is_own_clock ? sent->time_ns : to_first_ns(input, true, sent->time_ns),
+                                          .is_own_clock = is_own_clock};
         g_array_append_val(way->losses, loss);
     }
     struct one_way_loss *run = &g_array_index(way->losses, struct one_way_loss, way->losses->len - 1);

@@ -11,7 +11,8 @@ struct one_way_loss {
     guint count;
     uint64_t first_frame, last_frame; /* in the sender's capture */
     int64_t first_id, last_id;        /* -1: a handshake message, or not known */
-    int64_t time_ns;                  /* of the first, by the first clock */
+    int64_t time_ns;                  /* of the first, by the first clock, */
+    bool is_own_clock;                /* ... or by that of the sender's capture, where the clocks have no relation */
 };
 
 enum one_way_fate {

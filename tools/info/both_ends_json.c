@@ -28,7 +28,7 @@ static json_t *losses(const struct info_connection *info, const struct one_way *
     json_t *array = json_array();
     for (guint i = 0; i < way->losses->len; i++) {
         const struct one_way_loss *loss = &g_array_index(way->losses, struct one_way_loss, i);
-        bool is_known = info->course->implausible == 0;
+        bool is_known = info->course->implausible == 0 && !loss->is_own_clock;
         json_array_append_new(
             array,
             json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "count", info_count(loss->count), "first_frame",

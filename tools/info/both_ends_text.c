@@ -191,7 +191,11 @@ static void print_loss(struct text_buffer *out, const struct info_connection *in
     text_buffer_add(out, " of ");
     text_escape_add_utf8(out, info->ends->captures[sender]->name, TEXT_ESCAPE_PLAIN);
     text_buffer_add_char(out, ')');
-    if (info->course->implausible == 0) {
+    if (loss->is_own_clock) {
+        text_buffer_add(out, " [");
+        info_print_time(out, loss->time_ns, "%H:%M:%S", 1);
+        text_buffer_add(out, " by its own clock]");
+    } else if (info->course->implausible == 0) {
         info_print_moment(out, info, loss->time_ns);
     }
     text_buffer_add_char(out, '\n');

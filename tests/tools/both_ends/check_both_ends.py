@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """uerudp info with the captures of both ends: losses, delays and clocks, against what the simulator knows."""
 import collections
+import datetime
 import json
 import re
 import xml.etree.ElementTree
@@ -167,8 +168,8 @@ class Clocks(Folder):
         ends = self.generate("stream", "--loss", "0.05")
         packets = pcapng.read(ends.server)
         middle = packets[len(packets) // 2].time_ns
-        stepped = self.write("stepped.pcap", [packet._replace(time_ns=packet.time_ns + (500 * MS if packet.time_ns > middle else 0))
-                                              for packet in packets])
+        packets = [packet._replace(time_ns=packet.time_ns + (500 * MS if packet.time_ns > middle else 0)) for packet in packets]
+        stepped = self.write("stepped.pcap", packets)
         (connection,), _ = info(ends.client, stepped)
         found = connection["both_ends"]
         self.assertIsNone(found["clock"])
@@ -176,7 +177,23 @@ class Clocks(Folder):
             datagrams = [sent for sent in ends.sent["datagrams"] if sent["dir"] == way]
             self.assertIsNone(found[way]["delay_ms"])
             self.assertEqual(sum(1 for sent in datagrams if sent["arrived"]), found[way]["arrived"])
-        self.assertIn("a clock was set", text_of(ends.client, stepped))
+        text = text_of(ends.client, stepped)
+        self.assertIn("a clock was set", text)
+        here = pcapng.read(ends.client)
+        begin = here[0].time_ns
+        for sent, way in ((here, "c2s"), (packets, "s2c")):
+            times = [packet.time_ns for packet in sent]
+            for loss in found[way]["losses"]:
+                time_ns = times[loss["first_frame"] - 1]
+                if way == "c2s":
+                    self.assertAlmostEqual((time_ns - begin) / 1e9, loss["time_s"], places=6)
+                else:
+                    self.assertIsNone(loss["time_s"])
+        first = max(found["s2c"]["losses"], key=lambda loss: (loss["count"], -loss["first_frame"]))
+        time_ns = times[first["first_frame"] - 1]
+        clock = datetime.datetime.fromtimestamp(time_ns // 10**9, datetime.timezone.utc).strftime("%H:%M:%S")
+        self.assertRegex(text, rf"frames? {first['first_frame']}\b.*\[{clock}\.{time_ns // 10**8 % 10} UTC by its own clock\]")
+        self.assertNotIn("own clock]", text_of(ends.client, ends.server))
 
 
 class Captures(Folder):
