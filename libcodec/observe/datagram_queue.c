@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "libcodec/observe/detection_cut.h"
 #include "libcodec/observe/detection_evidence.h"
 #include "libcodec/observe/detection_handlers.h"
 #include "libcodec/observe/observer_state.h"
@@ -232,6 +233,7 @@ static void describe(const struct ue_observer *observer, const struct ue_waiting
         terminate(out);
         ue_detection_limit_cut(detection, decode, out->bytes, out->size_bytes, &out->context);
     }
+    ue_detection_reread_cut(detection, decode, &out->context, out->bytes, out->size_bytes, out->captured_bytes);
     out->role = ue_observed_role(&datagram->connection->shown, out->context.direction, decode->side);
     out->is_foreign = ue_detection_is_foreign(detection, decode, out->bytes, out->size_bytes, out->is_cut);
 }

@@ -4,7 +4,6 @@
 #include <uerudp/seq.h>
 #include "libcodec/base/fnv1a.h"
 #include "libcodec/observe/detection_bounds.h"
-#include "libcodec/observe/detection_cut.h"
 #include "libcodec/observe/detection_evidence.h"
 #include "libcodec/observe/detection_given.h"
 #include "libcodec/observe/detection_handlers.h"
@@ -167,6 +166,7 @@ static void contradict_handshake(struct ue_detection *detection) {
     detection->possible = UE_PROFILE_ALL;
     memset(detection->sides, 0, sizeof detection->sides);
     memset(detection->first_sides, 0, sizeof detection->first_sides);
+    memset(detection->held_sides, 0, sizeof detection->held_sides);
     ue_detection_decide(detection);
 }
 
@@ -326,7 +326,7 @@ static bool has_handshake_bit(const struct ue_detection *detection, const uint8_
     return bit < size_bytes * 8 && ue_bits_load(bytes, size_bytes, bit, 1) != 0;
 }
 
-static bool prefix_is_known(const struct ue_detection *detection) {
+bool ue_detection_prefix_is_known(const struct ue_detection *detection) {
     return detection->is_given || detection->has_ids_evidence ||
            (detection->is_released && detection->evidence >= UE_DETECTION_CERTAIN_MATCHES);
 }
@@ -363,7 +363,7 @@ void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint
     if (is_early(detection)) {
         ue_detection_observe_magic(detection, side, bytes, size_bytes);
     }
-    bool known = prefix_is_known(detection);
+    bool known = ue_detection_prefix_is_known(detection);
     bool handshake = known ? has_handshake_bit(detection, bytes, size_bytes) : match != NULL;
     handshake = handshake && !detection->settings.internal_ack; /* replays have neither prefix nor handshake */
     state->is_echo = learn_initial(detection, side, bytes, size_bytes, handshake ? match : NULL);
@@ -393,49 +393,6 @@ void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint
     }
 }
 
-/* Whether the packet headers of all generations that may be spoken are at the same position. */
-static bool header_position_is_known(const struct ue_detection *detection) {
-    enum ue_header_position chosen = ue_detection_header_position(detection->result.profile, detection->result.ids);
-    bool is_same = prefix_is_known(detection);
-    for (unsigned row = 0; is_same && !detection->is_given && row < UE_PROFILE_COUNT; row++) {
-        is_same = (detection->result.candidates >> row & 1) == 0 ||
-                  ue_detection_header_position(row, ue_detection_has_ids(detection, row)) == chosen;
-    }
-    return is_same;
-}
-
-static void read_truncated_header(struct ue_detection *detection, unsigned side, const struct ue_detection_head *head,
-                                  struct ue_packet_ids *packet_ids) {
-    const struct ue_context *x = ue_detection_resolve(detection, side);
-    struct ue_datagram datagram;
-    struct ue_item_range rest;
-    struct ue_fault fault;
-    enum ue_status status = ue_datagram_begin(x, head->bytes, head->size_bytes, &datagram, &rest, &fault);
-    if (status == UE_OK && !datagram.prefix.is_handshake && !datagram.handlers.is_opaque && !x->settings.internal_ack &&
-        rest.bit <= head->captured_bytes * 8) {
-        bool is_modern = x->profile.packet != UE_PACKET_LEGACY;
-        detection->has_packets = true;
-        detection->sides[side].has_unread |= !is_modern; /* acks may have been cut off */
-        ue_detection_side_expand(detection->sides, side, datagram.packet.seq, is_modern ? datagram.packet.ack : -1,
-                                 is_modern, false, packet_ids);
-    }
-}
-
-void ue_detection_feed_truncated(struct ue_detection *detection, unsigned side, const struct ue_detection_head *head,
-                                 struct ue_decode_state *state) {
-    ue_detection_begin_bounds(detection);
-    ue_detection_observe_cut(detection, side, head);
-    ue_detection_observe_expected(detection, side, head->bytes, head->size_bytes);
-    *state = (struct ue_decode_state){
-        .result = detection->result, .is_held = !detection->is_released, .side = (uint8_t)side};
-    if (detection->server_side >= 0) {
-        state->direction = (unsigned)detection->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
-    }
-    if (header_position_is_known(detection)) {
-        read_truncated_header(detection, side, head, &state->packet_ids);
-    }
-}
-
 /* While what the caller gave is compared, a handshake message may have been read as a packet. */
 bool ue_detection_is_new_connection(const struct ue_detection *detection, const struct ue_handshake_match *match) {
     const struct ue_detection *reader = detection->given.automatic != NULL ? detection->given.automatic : detection;
@@ -455,6 +412,7 @@ void ue_detection_begin_session(struct ue_detection *detection, const struct ue_
     detection->has_packets = detection->restarting = false;
     memset(detection->sides, 0, sizeof detection->sides);
     memset(detection->first_sides, 0, sizeof detection->first_sides);
+    memset(detection->held_sides, 0, sizeof detection->held_sides);
     memset(detection->headers, 0, sizeof detection->headers);
     memset(detection->has_seq, 0, sizeof detection->has_seq);
 }

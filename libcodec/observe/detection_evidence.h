@@ -78,4 +78,9 @@ void ue_detection_retry_undecoded(struct ue_detection *detection, unsigned side,
    others. When most packets fail, the detection starts again, and the result changes after 16 to 64 further packets. */
 void ue_detection_check_packet(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes);
 
+/* ---- detection.c ---- */
+
+/* Whether it is known whether datagrams have ids before the handshake bit. */
+bool ue_detection_prefix_is_known(const struct ue_detection *detection);
+
 #endif

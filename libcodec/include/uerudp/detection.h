@@ -216,6 +216,8 @@ struct ue_detection {
     struct ue_detection_replay replay;
     struct ue_detection_side sides[2];
     struct ue_detection_side first_sides[2]; /* before the first packet */
+    struct ue_detection_side held_sides[2];  /* with cut datagrams: after those from before the release that were read
+                                                again */
     bool has_earlier_first;                  /* earlier_first is set */
     uint16_t earlier_first[2];               /* first sequences of the sides in the session before */
     struct ue_detection_header headers[UE_DETECTION_HELD_MAX];
