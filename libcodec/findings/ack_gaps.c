@@ -199,12 +199,23 @@ void ue_ack_gaps_begin_tracker(struct ue_findings *findings) {
     }
 }
 
+/* Whether reports need not follow the last packets of a side, because it may have closed the connection with its last
+   one, and what passed before that is no gap. */
+static bool may_have_closed(const struct ue_findings *findings, unsigned side) {
+    const struct ue_ack_wait *wait = &findings->ack_waits[side];
+    const struct ue_last_packet *last = ue_findings_last_packet(findings, side);
+    int64_t span_ns = waited_ns(findings, wait, INT64_MAX, last->time_ns).at_least;
+    return last->is_unread &&
+           ue_time_ns_since(span_ns, wait->silent_ns) < ue_finding_threshold_ns(UE_FINDING_LAST_ACK_GAP);
+}
+
 /* Reports stopped, until the last packet of the other side or the close. */
 static void report_last_gap(struct ue_findings *findings, unsigned side) {
     struct ue_ack_wait *wait = &findings->ack_waits[side];
     const struct ue_last_packet *last = ue_findings_last_packet(findings, !side);
     struct ue_finding_value span_ns = waited_ns(findings, wait, INT64_MAX, last->time_ns); /* none was reported */
     if (!wait->has_reported || !wait->is_waiting || wait->peer_packets < UE_PEER_PACKETS_MIN ||
+        may_have_closed(findings, side) ||
         ue_time_ns_since(span_ns.at_least, wait->silent_ns) < ue_finding_threshold_ns(UE_FINDING_LAST_ACK_GAP)) {
         return;
     }

@@ -148,9 +148,10 @@ static void report_last_silence(const struct ue_findings *findings, unsigned sid
     struct ue_finding_value uncaptured_ns =
         ue_findings_span(findings, last->time_ns, ue_findings_last_packet(findings, !side)->time_ns);
     if (is_silence(known_ns, peer_packets)) {
-        enum ue_finding_id id = is_acked    ? UE_FINDING_ACKED_LAST_SILENCE
-                                : is_closed ? UE_FINDING_SILENCE_BEFORE_CLOSE
-                                            : UE_FINDING_LAST_SILENCE;
+        enum ue_finding_id id = is_acked          ? UE_FINDING_ACKED_LAST_SILENCE
+                                : last->is_unread ? UE_FINDING_UNREAD_SILENCE
+                                : is_closed       ? UE_FINDING_SILENCE_BEFORE_CLOSE
+                                                  : UE_FINDING_LAST_SILENCE;
         report_silence(findings, id, side, known_ns, peer_packets);
     } else if (is_acked && is_silence(uncaptured_ns, last->peer_packets)) {
         report_silence(findings, UE_FINDING_INCOMPLETE_END, side, uncaptured_ns, last->peer_packets);

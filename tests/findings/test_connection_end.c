@@ -66,7 +66,8 @@ static void end_unread(bool is_read_after) {
 /* It may be the close of the server. */
 static void test_unread_end(void **state) {
     end_unread(false);
-    findings_fixture_find(UE_FINDING_LAST_SILENCE);
+    findings_fixture_find(UE_FINDING_UNREAD_SILENCE);
+    assert_int_equal(0, findings_fixture_count(UE_FINDING_LAST_SILENCE));
     assert_int_equal(0, findings_fixture_count(UE_FINDING_TIMEOUT));
     assert_int_equal(-1, ue_findings_gone_side(findings_fixture_findings()));
 }
