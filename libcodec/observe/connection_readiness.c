@@ -46,7 +46,9 @@ static struct ue_detection *new_compared(struct ue_observer *observer, struct ue
 }
 
 void ue_connection_begin_comparison(struct ue_observer *observer, struct ue_connection *connection) {
-    if (observer->options.order == UE_OBSERVER_AT_ONCE) {
+    const struct ue_detection *detection = &connection->shown.detection;
+    bool is_given = detection->is_given || detection->settings.handlers[0] != UE_HANDLER_NONE;
+    if (observer->options.order == UE_OBSERVER_AT_ONCE || !is_given) {
         return;
     }
     connection->compared = new_compared(observer, connection);

@@ -405,6 +405,9 @@ void ue_detection_begin_session(struct ue_detection *detection, const struct ue_
     const struct ue_decryptor *decryptor = detection->settings.decryptor;
     const struct ue_detection *automatic = detection->given.automatic;
     *detection = *earlier;
+    if (earlier->given.is_found_beside) {
+        detection->given = (struct ue_detection_given){0}; /* this session is compared anew */
+    }
     detection->given.automatic = earlier->given.automatic != NULL ? automatic : NULL;
     detection->settings.decryptor = detection->resolved.settings.decryptor = decryptor;
     detection->datagrams--; /* it is fed again */

@@ -76,7 +76,7 @@ void ue_detection_feed_truncated(struct ue_detection *detection, unsigned side, 
     struct ue_packet packet;
     ue_detection_begin_bounds(detection);
     observe_cut(detection, side, head);
-    ue_detection_observe_expected(detection, side, head->bytes, head->size_bytes);
+    ue_detection_observe_expected(detection, side, head->bytes, head->size_bytes, head->captured_bytes);
     *state = (struct ue_decode_state){
         .result = detection->result, .is_held = !detection->is_released, .side = (uint8_t)side};
     if (detection->server_side >= 0) {

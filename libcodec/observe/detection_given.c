@@ -207,10 +207,16 @@ bool ue_detection_reject_given(struct ue_detection *detection) {
     return given->is_contradicted;
 }
 
+/* Whether a contradiction stays, whatever packets follow. */
+static bool is_lasting(const struct ue_detection *detection) {
+    const struct ue_detection_given *given = &detection->given;
+    return given->is_final || (given->has_other && given->missed[best_row(detection)] == given->packets);
+}
+
 void ue_detection_adopt_contradiction(struct ue_detection *detection, const struct ue_detection *compared) {
-    if (compared != detection && (compared->given.is_final || compared->given.has_other)) {
+    if (compared != detection && compared->given.is_contradicted && is_lasting(compared)) {
         detection->given = compared->given;
-        detection->given.is_beside = true;
+        detection->given.is_found_beside = true;
     }
 }
 
@@ -226,7 +232,7 @@ void ue_detection_adopt_given(struct ue_detection *detection, const struct ue_de
 
 bool ue_detection_contradicts(const struct ue_detection *detection, struct ue_detection_contradiction *contradiction) {
     const struct ue_detection_given *given = &detection->given;
-    bool is_contradicted = given->is_contradicted && (given->is_beside || detection->result.is_undecoded);
+    bool is_contradicted = given->is_contradicted && (given->is_found_beside || detection->result.is_undecoded);
     if (is_contradicted && contradiction != NULL) {
         contradiction->datagrams = (unsigned)given->packets + given->handshakes;
         contradiction->missed = (unsigned)given->missed[best_row(detection)] + given->contrary_handshakes;

@@ -17,8 +17,8 @@ bool ue_detection_given_is_certain(const struct ue_detection *detection);
    contradicted. */
 bool ue_detection_reject_given(struct ue_detection *detection);
 
-/* Adopts the contradiction that a detection found beside this one, which goes on with what the caller gave, if other
-   settings match. */
+/* Adopts the contradiction that a detection found beside this one, which goes on with what the caller gave, if no
+   packet that follows could withdraw it. */
 void ue_detection_adopt_contradiction(struct ue_detection *detection, const struct ue_detection *compared);
 
 /* Adopts that of the connection that this one continues. */

@@ -183,7 +183,7 @@ static bool is_expected(const struct ue_detection_side *first, uint16_t seq) {
 /* Whether a packet has the sequence of one of its side's first packets, and acknowledges one before, or among, those of
    the other. */
 static bool has_expected_header(const struct ue_detection *detection, unsigned side, const uint8_t *bytes,
-                                size_t size_bytes) {
+                                size_t size_bytes, size_t captured_bytes) {
     bool is_found = false;
     for (unsigned row = 0; !is_found && row < UE_PROFILE_COUNT; row++) {
         struct ue_context x;
@@ -195,7 +195,7 @@ static bool has_expected_header(const struct ue_detection *detection, unsigned s
         }
         ue_detection_context_of_row(detection, &detection->result, row, ue_detection_direction(detection, side), &x);
         is_found = ue_datagram_begin(&x, bytes, size_bytes, &head, &rest, &fault) == UE_OK &&
-                   !head.prefix.is_handshake && !head.handlers.is_opaque &&
+                   !head.prefix.is_handshake && !head.handlers.is_opaque && rest.bit <= captured_bytes * 8 &&
                    is_expected(&detection->first_sides[side], head.packet.seq) &&
                    (x.profile.packet == UE_PACKET_LEGACY ||
                     is_expected(&detection->first_sides[!side], ue_seq_of((uint32_t)head.packet.ack + 1)));
@@ -204,10 +204,10 @@ static bool has_expected_header(const struct ue_detection *detection, unsigned s
 }
 
 void ue_detection_observe_expected(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
-                                   size_t size_bytes) {
+                                   size_t size_bytes, size_t captured_bytes) {
     struct ue_detection_handlers *handlers = &detection->handlers;
     if (!detection->is_released && !handlers->has_expected) {
-        handlers->has_expected = has_expected_header(detection, side, bytes, size_bytes);
+        handlers->has_expected = has_expected_header(detection, side, bytes, size_bytes, captured_bytes);
     }
 }
 
@@ -222,7 +222,7 @@ void ue_detection_observe_handlers(struct ue_detection *detection, unsigned side
         return;
     }
     handlers->datagrams++;
-    ue_detection_observe_expected(detection, side, bytes, size_bytes);
+    ue_detection_observe_expected(detection, side, bytes, size_bytes, size_bytes);
     for (unsigned i = 0; i < count; i++) {
         enum chain_evidence evidence = try_chain(detection, i, side, bytes, size_bytes);
         handlers->missed[i] = (uint8_t)(handlers->missed[i] + (evidence == EVIDENCE_MISSED));

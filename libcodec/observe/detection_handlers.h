@@ -14,7 +14,7 @@ void ue_detection_observe_handlers(struct ue_detection *detection, unsigned side
 /* Finds, before the release, whether a packet has a sequence that follows the cookie's: then it is not encrypted. A cut
    datagram counts, too. */
 void ue_detection_observe_expected(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
-                                   size_t size_bytes);
+                                   size_t size_bytes, size_t captured_bytes);
 
 /* Whether a packet can be read with the handlers of a context, or has the form of their encrypted or compressed
  * content.

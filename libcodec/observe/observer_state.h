@@ -60,8 +60,9 @@ struct ue_connection {
     struct ue_address_pair *pair;        /* NULL: another connection follows on its addresses */
     struct ue_stream *stream;            /* NULL: not tracked yet */
     struct ue_decryptor *decryptor;
-    struct ue_detection *compared;  /* what the caller gave: the detection shown, or beside it; NULL: not compared */
-    struct ue_detection *automatic; /* without that; NULL likewise */
+    struct ue_detection
+        *compared; /* with what the caller gave: that shown, or another one; NULL: nothing is compared */
+    struct ue_detection *automatic; /* without what the caller gave; NULL: nothing is compared */
     struct ue_list_link used;       /* in proven or unproven */
     struct ue_list_link turn;       /* in waiting or ready; see order */
     struct ue_list datagrams;       /* waiting ones (BY_CONNECTION) */

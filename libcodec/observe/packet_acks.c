@@ -127,7 +127,7 @@ void ue_tracker_mark_unreported(struct ue_tracker_side *other, int64_t last_id) 
 }
 
 /* Reports the acks and naks of all packets up to the newest, oldest first (protocol.md 6). before: the newest ack of
-   earlier packets. is_continuous: no other packet can have reported what this one does not. */
+   earlier packets. is_continuous: no packet since the last one with acks is missing or unread. */
 static void report_history(struct ue_tracker_step *p, const struct ue_packet *packet, int64_t before, int64_t newest,
                            bool is_continuous) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
@@ -137,7 +137,7 @@ static void report_history(struct ue_tracker_step *p, const struct ue_packet *pa
     p->may_repeat_acks = !is_continuous;
     p->are_acks_the_first = is_first && !p->tracker->sides[p->in->side].has_first;
     int64_t reach = ue_history_reach(packet);
-    bool is_whole = is_continuous && !p->are_acks_the_first; /* before the first acks, others may have been sent */
+    bool is_whole = is_continuous && !p->are_acks_the_first; /* no other packet can have reported what this does not */
     if (is_whole) {
         ue_tracker_report_naks(p, newest - reach, newest, is_first);
     } else {

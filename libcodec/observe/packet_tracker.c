@@ -155,7 +155,7 @@ static void retract_jump(struct ue_tracker_step *p, struct ue_tracker_side *side
     if (packet != NULL) {
         event.lost.jump_frame = jump.frame = packet->frame;
         jump.points = ue_tracker_points(side, side->jump_id);
-        ue_tracker_remove_packet(side, side->jump_id);
+        ue_tracker_remove_packet(p->tracker, side, side->jump_id);
     }
     ue_retracted_jumps_add(p->tracker, side, &jump);
     side->counts.missing_damaged -=

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <uerudp/history.h>
-#include <uerudp/time_ns.h>
 #include "libcodec/observe/tracker_state.h"
 
 /* Longest hash chain, whatever the input. */
@@ -224,8 +222,8 @@ static bool is_evictable(struct ue_tracker *tracker, const struct ue_tracker_sid
     }
     const int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
     bool is_late = packet_id < side->newest_id - UE_TRACKER_LATE_MAX;
-    return is_forgotten(side, packet_id) || /* legacy acks may be retracted */
-           (is_late && !tracker->is_legacy && is_shown_acked(tracker, side, bunch));
+    return is_forgotten(side, packet_id) ||
+           (is_late && !tracker->is_legacy /* whose acks may be retracted */ && is_shown_acked(tracker, side, bunch));
 }
 
 /* ---- chains ---- */

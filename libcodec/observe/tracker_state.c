@@ -55,7 +55,8 @@ void ue_tracker_retreat(struct ue_tracker_side *side, int64_t newest_id) {
 static bool is_expected(const struct ue_tracker *tracker, const struct ue_tracker_side *side, int64_t id,
                         const struct ue_tracked_packet *packet) {
     int64_t decided_id = tracker->is_legacy ? side->confirmed_id : side->reported_id;
-    return id > decided_id || ue_time_ns_since(side->last_ns, packet->time_ns) < UE_TRACKER_COPIES_NS;
+    return id > decided_id ||
+           (packet->is_seen && ue_time_ns_since(side->last_ns, packet->time_ns) < UE_TRACKER_COPIES_NS);
 }
 
 /* Whether a packet of a block must be remembered when this one is added. */
@@ -209,12 +210,29 @@ struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, s
     return packet;
 }
 
-void ue_tracker_remove_packet(struct ue_tracker_side *side, int64_t id) {
-    struct ue_packet_block *block = ue_tracker_find_block(side, id);
-    unsigned place = ue_packet_block_place(id);
+/* The entries of a block that are not known are empty. */
+static void empty_entry(struct ue_packet_block *block, unsigned place) {
     block->is_known &= ~(UINT32_C(1) << place);
+    block->may_lack_opening &= ~(UINT32_C(1) << place);
+    if (block->needed != NULL) {
+        block->needed[place] = 0;
+    }
     if (block->other_points != NULL) {
         block->other_points[place] = 0;
+    }
+    if (block->ack_states != NULL) {
+        block->ack_states[place] = (struct ue_legacy_ack_state){0};
+    }
+}
+
+void ue_tracker_remove_packet(struct ue_tracker *tracker, struct ue_tracker_side *side, int64_t id) {
+    struct ue_packet_block *block = ue_tracker_find_block(side, id);
+    empty_entry(block, ue_packet_block_place(id));
+    if (block->is_known == 0) {
+        free_arrays(tracker, block);
+        *ue_packet_blocks_slot(&side->blocks, id) = NULL;
+        side->blocks.used--;
+        ue_limited_allocator_resize(&tracker->memory, block, sizeof *block, 0);
     }
 }
 

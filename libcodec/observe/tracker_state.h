@@ -90,7 +90,7 @@ struct ue_packet_block {
 };
 
 /* A table of blocks. The low bits of an id divided by UE_PACKET_BLOCK_IDS select the slot of its block, so that a
-   lookup takes one access and a jump of ids costs nothing. */
+   lookup takes two accesses, and a jump of ids costs a block. */
 struct ue_packet_blocks {
     struct ue_packet_block **slots; /* NULL: empty */
     uint32_t count;                 /* slots: a power of two, or 0 */
@@ -359,7 +359,7 @@ UE_INLINE uint32_t ue_tracker_points(const struct ue_tracker_side *side, int64_t
 }
 
 /* Removes the entry of a packet that has one. */
-void ue_tracker_remove_packet(struct ue_tracker_side *side, int64_t id);
+void ue_tracker_remove_packet(struct ue_tracker *tracker, struct ue_tracker_side *side, int64_t id);
 
 /* An array of a block, with an element of this size for each of its packets: allocates it when it is NULL. NULL when
    there is no memory. */
@@ -384,7 +384,8 @@ void ue_tracker_retreat(struct ue_tracker_side *side, int64_t newest_id);
 bool ue_tracker_was_seen(const struct ue_tracker_side *side, int64_t id);
 
 /* Finds or adds the entry of a packet; NULL when newer packets have its block, or there is no memory. A new block
-   replaces the oldest one if no packet of that one must be remembered, or there is no memory. */
+   replaces one in its slot, or the oldest one if no packet of that one must be remembered, there is no memory, or there
+   are UE_PACKET_BLOCKS_MAX. */
 struct ue_tracked_packet *ue_tracker_ensure_packet(struct ue_tracker *tracker, struct ue_tracker_side *side,
                                                    int64_t id);
 

@@ -57,6 +57,17 @@ static void a_retracted_jump_keeps_malformed_datagrams(void **state) {
     assert_int_equal(counts->missing_damaged, 1);
 }
 
+/* Each damaged sequence is in another block. */
+static void retracted_jumps_leave_memory_for_packets(void **state) {
+    for (int64_t n = 0; n < 40; n++) {
+        tracker_fixture_packet(&shared_fixture, CLIENT, 100 + n, 0, 0);
+        tracker_fixture_packet(&shared_fixture, CLIENT, 2000 + 40 * n, 0, 0);
+        shared_fixture.length = 0;
+    }
+    tracker_fixture_packet(&shared_fixture, CLIENT, 160, 0, 0);
+    assert_int_equal(shared_fixture_counts(CLIENT)->untracked, 0);
+}
+
 static void send_silently(int64_t first_id, int64_t last_id) {
     for (int64_t id = first_id; id <= last_id; id++) {
         tracker_fixture_packet(&shared_fixture, CLIENT, id, 0, 0);
@@ -186,6 +197,7 @@ int main(void) {
         IN(a_jump_is_retracted_once),
         IN(a_retracted_jump_makes_no_duplicate),
         IN(a_retracted_jump_keeps_malformed_datagrams),
+        IN(retracted_jumps_leave_memory_for_packets),
         IN(a_packet_that_came_too_early_is_not_missing),
         IN(two_packets_that_came_too_early_are_not_missing),
         IN(copies_of_a_packet_that_came_too_early_are_recognized),

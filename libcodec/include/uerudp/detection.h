@@ -128,14 +128,14 @@ struct ue_detection_given {
     const struct ue_detection *automatic; /* see ue_detection_compare_given; NULL: nothing is compared */
     bool has_handlers;                    /* the caller gave handlers */
     bool is_contradicted;                 /* the first datagrams contradict them */
-    bool is_beside;                       /* which another detection found: this one decodes with what was given */
-    bool is_final;                        /* whatever packets follow, because other settings match better */
-    uint8_t packets;                      /* compared */
-    uint8_t handshakes;                   /* messages with a cookie, compared with the generation */
-    uint8_t contrary_handshakes;          /* of them, those that only other generations send */
-    uint8_t missed[UE_PROFILE_COUNT];     /* packets that do not match, with each profile that may be spoken */
-    uint8_t faults[UE_PROFILE_COUNT];     /* of them, those that cannot be decoded */
-    bool has_other;                       /* that detection has the result `other` */
+    bool is_found_beside; /* by a detection that ran beside this one; this one decodes with what the caller gave */
+    bool is_final;        /* whatever packets follow, because other settings match better */
+    uint8_t packets;      /* compared */
+    uint8_t handshakes;   /* messages with a cookie, compared with the generation */
+    uint8_t contrary_handshakes;      /* of them, those that only other generations send */
+    uint8_t missed[UE_PROFILE_COUNT]; /* packets that do not match, with each profile that may be spoken */
+    uint8_t faults[UE_PROFILE_COUNT]; /* of them, those that cannot be decoded */
+    bool has_other;                   /* that detection has the result `other` */
     struct ue_detection_result other;
     enum ue_handler other_handlers[UE_HANDLERS_MAX];
 };
@@ -326,10 +326,10 @@ struct ue_detection_contradiction {
 
 /* Whether the first datagrams contradict the generation or the handlers that the caller gave: most of the packets do
    not match them; or without them each one matches, and with them some cannot be decoded; or the handshake is of
-   another generation, which no fewer packets match. Then no packet is decoded, as with is_undecoded, unless they were
-   compared beside the detection. Once
-   later packets match and are decoded, nothing is contradicted any more, and the second function returns true.
-   contradiction: NULL, or filled. */
+   another generation, which no fewer packets match. Then no packet is decoded, as with is_undecoded. Once later
+   packets match and are decoded, nothing is contradicted any more, and the second function returns true. A
+   contradiction that was found beside this detection changes nothing that it decodes, and stays. contradiction: NULL,
+   or filled. */
 bool ue_detection_contradicts(const struct ue_detection *detection, struct ue_detection_contradiction *contradiction);
 bool ue_detection_withdrew_contradiction(const struct ue_detection *detection);
 

@@ -254,9 +254,10 @@ class Undecoded(unittest.TestCase):
         silent = traffic.generate("timeout", "--seed=3", "--generation=5.5").frames
         last = max(number for number, frame in enumerate(silent) if traffic.one_way([frame], "s2c"))
         cut = [frame._replace(data=frame.data[:-1]) if number == last else frame for number, frame in enumerate(silent)]
+        unread = f"no packet from the server was analysed for [0-9]+ ms after frame {last + 1}, .*may have closed the connection$"
         for frames, option, closed_by, expected in (
-                (silent, self.WRONG, "none", f"no packet from the server was analysed in the last [0-9]+ ms, after frame {last + 1}, while"),
-                (cut, self.GIVEN, "timeout", f"no packet from the server for [0-9]+ ms, between frame {last + 1} and the close"),
+                (silent, self.WRONG, "none", unread),
+                (cut, self.GIVEN, "timeout", unread),
                 (silent, self.GIVEN, "timeout", f"no packet of the server was analysed in this connection after frame {last + 1},")):
             found = info(frames, option)
             self.assertEqual(closed_by, found["closed_by"])
