@@ -40,10 +40,12 @@ static void observe_cut(struct ue_detection *detection, unsigned side, const str
 
 /* ---- packet ids ---- */
 
-/* Whether the packet headers of all generations that may be spoken are at the same position. */
+/* Whether the packet headers of all generations that may be spoken are at the same position. After the release few
+   whole packets that match suffice: these are decoded with the result, too. */
 static bool header_position_is_known(const struct ue_detection *detection, const struct ue_detection_result *result) {
     enum ue_header_position chosen = ue_detection_header_position(result->profile, result->ids);
-    bool is_same = ue_detection_prefix_is_known(detection);
+    bool is_matched = detection->is_released && detection->evidence != 0 && !ue_detection_is_guess(result);
+    bool is_same = ue_detection_prefix_is_known(detection) || is_matched;
     for (unsigned row = 0; is_same && !detection->is_given && row < UE_PROFILE_COUNT; row++) {
         is_same = (result->candidates >> row & 1) == 0 ||
                   ue_detection_header_position(row, ue_detection_has_ids(detection, row)) == chosen;

@@ -23,10 +23,10 @@ CAPTURE_SNAPS = (60, 72, 80, 100, 150)
 KIND_SNAPS = (60, 72, 80, 96)
 # What a cut capture may say beside its whole one, as (capture, snap length or 0 for each, kind).
 MORE_KINDS = {
-    ("refused", 96, "closed"), ("upgrade", 80, "closed"),  # the message with the reason is beyond the cut
+    # the message with the reason is beyond the cut
+    ("refused", 80, "closed"), ("refused", 96, "closed"), ("upgrade", 80, "closed"),
     ("compressed", 96, "unreadable"),  # the handler is not found
     ("lone-repeat", 60, "ping"),  # the headers of packets with most acks are beyond the cut
-    ("messages", 0, "loss"),  # hand-made packets
     ("fuzz", 72, "pause"), ("fuzz", 72, "silence"),  # most packets match no generation
 }
 Bunch = collections.namedtuple("Bunch", "channel ch_seq partial_initial data messages")
@@ -165,6 +165,16 @@ class Cut(unittest.TestCase):
                 more = self.severe(report(path, snap)) - whole - {"cut"}
                 allowed = {kind for name, length, kind in MORE_KINDS if name == path.stem and length in (0, snap)}
                 self.assertLessEqual(more, allowed, (path.name, snap))
+
+    def test_few_whole_packets(self):
+        """The packet ids of cut datagrams are read with the result of few whole ones, as those are, so that each report
+        counts. Beside it, the cut datagrams alone are not recognised."""
+        frames = traffic.read((CAPTURES / "fields" / "messages.pcapng").read_bytes())
+        for snap in KIND_SNAPS:
+            connection, = traffic.lines("info", "--json", frames=traffic.snapped(frames, snap))
+            self.assertEqual((4, 3), (connection["acked"]["c2s"], connection["not_acked"]["c2s"]), snap)
+        cut = [frame for frame in traffic.snapped(frames, KIND_SNAPS[0]) if len(frame.data) < frame.length]
+        self.assertEqual([], traffic.lines("info", "--json", frames=cut))
 
     def test_bounds_of_a_game(self):
         """A whole datagram that does not match the engine's bounds is not malformed where it matches others that no datagram
