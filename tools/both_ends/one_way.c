@@ -266,7 +266,7 @@ static void add_loss(const struct computing *computing, const struct end_datagra
     way->counts.lost++;
     if (!is_next) {
         const struct one_way_input *input = computing->input;
-        bool is_own_clock = !input->is_from_first && input->fit->result == CLOCK_FIT_NOT_LINEAR;
+        bool is_own_clock = !input->is_from_first && input->fit->result != CLOCK_FIT_KNOWN;
         const struct one_way_loss loss = {.first_frame = sent->frame,
                                           .first_id = sent->packet_id,
                                           .time_ns =

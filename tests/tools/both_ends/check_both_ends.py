@@ -195,6 +195,22 @@ class Clocks(Folder):
         self.assertRegex(text, rf"frames? {first['first_frame']}\b.*\[{clock}\.{time_ns // 10**8 % 10} UTC by its own clock\]")
         self.assertNotIn("own clock]", text_of(ends.client, ends.server))
 
+    def test_one_direction(self):
+        """Packets of one side only: nothing relates the clocks, so that those of the second capture have no time in the first."""
+        ends = self.generate("stream", "--loss", "0.05")
+        for way, other in (("c2s", "s2c"), ("s2c", "c2s")):
+            paths = [self.path / f"{way}-{number}.pcapng" for number in range(2)]
+            for path, whole in zip(paths, (ends.client, ends.server)):
+                uerudp.run("edit", "--rule", f"drop dir={other}", whole, path)
+            for captures, ends_of in ((paths, "client,server"), (paths[::-1], "server,client")):
+                sender = ends_of.split(",").index("client" if way == "c2s" else "server")
+                (connection,), _ = info(*captures, f"--vantage={ends_of}")
+                self.assertIsNone(connection["both_ends"]["clock"])
+                losses = connection["both_ends"][way]["losses"]
+                self.assertTrue(losses)
+                for loss in losses:
+                    self.assertEqual(sender == 1, loss["time_s"] is None, (way, sender))
+
 
 class Captures(Folder):
     def test_nat(self):
