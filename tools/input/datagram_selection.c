@@ -47,32 +47,39 @@ static gboolean parse_kinds(const char *option, const char *value, void *user, G
     return good;
 }
 
-static gboolean parse_bound(const struct time_range *range, struct time_bound *bound, const char *option,
-                            const char *value, GError **error) {
+static gboolean parse_bound(struct time_bound *bound, const char *option, const char *value, GError **error) {
     bool good = time_bound_parse(value, bound);
-    bool is_one = range->from.kind == TIME_BOUND_NONE || range->to.kind == TIME_BOUND_NONE;
     if (!good) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
                     "%s=%s: must be seconds such as 12.5, HH:MM:SS, or frame:N", option, value);
-    } else if (!is_one && !time_range_is_ordered(range)) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: --to is before --from", option, value);
-        good = false;
     }
     return good;
 }
 
 static gboolean parse_from(const char *option, const char *value, void *user, GError **error) {
     struct time_range *range = &((struct selection *)user)->range;
-    return parse_bound(range, &range->from, option, value, error);
+    return parse_bound(&range->from, option, value, error);
 }
 
 static gboolean parse_to(const char *option, const char *value, void *user, GError **error) {
     struct time_range *range = &((struct selection *)user)->range;
-    return parse_bound(range, &range->to, option, value, error);
+    return parse_bound(&range->to, option, value, error);
+}
+
+/* After parsing: a bound may be given more than once. */
+static gboolean check_range(GOptionContext *context, GOptionGroup *group, void *user, GError **error) {
+    bool good = time_range_is_ordered(&((const struct selection *)user)->range);
+    (void)context;
+    (void)group;
+    if (!good) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--to is before --from");
+    }
+    return good;
 }
 
 static void add_group(struct selection *selection, GOptionContext *context, const GOptionEntry *entries) {
-    cli_add_options(context, "Selection of datagrams:", entries, selection);
+    GOptionGroup *group = cli_add_options(context, "Selection of datagrams:", entries, selection);
+    g_option_group_set_parse_hooks(group, NULL, check_range);
 }
 
 #define STREAM_OPTIONS                                                                                                 \
