@@ -113,5 +113,6 @@ void ue_capture_clock_advance(struct ue_findings *findings, const struct ue_obse
 }
 
 void ue_capture_clock_finish(struct ue_stream_course *course, int64_t end_ns) {
+    course->goes_on = end_ns == UE_FINDINGS_GO_ON;
     course->end_ns = is_plausible(end_ns) && end_ns > course->last_ns ? end_ns : course->last_ns;
 }

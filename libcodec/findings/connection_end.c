@@ -30,10 +30,11 @@ bool ue_findings_has_timed_out(const struct ue_findings *findings) {
 
 int ue_findings_gone_side(const struct ue_findings *findings) {
     const struct ue_login_step *step = timeout_step(findings);
+    bool may_end_later = findings->course.goes_on && !findings->course.is_closed;
     for (unsigned side = 0; side < 2; side++) {
         bool is_reported = step != NULL && step->side != side;
         enum ue_finding_id limit = is_reported ? UE_FINDING_SILENCE : UE_FINDING_TIMEOUT;
-        if (!ue_findings_last_packet(findings, side)->is_unread &&
+        if ((is_reported || !may_end_later) && !ue_findings_last_packet(findings, side)->is_unread &&
             ue_findings_silence_ns(findings, side).at_least >= ue_finding_threshold_ns(limit)) {
             return (int)side;
         }

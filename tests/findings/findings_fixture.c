@@ -32,6 +32,7 @@ static struct {
     char round_trips[4096];
     struct ue_finding found[FOUND_MAX], expected;
     size_t count;
+    int64_t end_ns;
 } fixture;
 
 static void on_finding(void *user, const struct ue_finding *finding) {
@@ -347,7 +348,11 @@ void findings_fixture_finish(int64_t ms, bool is_closed) {
     if (is_closed) {
         findings_fixture_close();
     }
-    ue_findings_finish(fixture.findings, 0, &fixture.callbacks);
+    ue_findings_finish(fixture.findings, fixture.end_ns, &fixture.callbacks);
+}
+
+void findings_fixture_go_on(void) {
+    fixture.end_ns = UE_FINDINGS_GO_ON;
 }
 
 /* ---- findings ---- */

@@ -88,6 +88,8 @@ void findings_fixture_datagram(unsigned side, const struct ue_decode_result *res
 /* The latest packet closes the connection. */
 void findings_fixture_close(void);
 void findings_fixture_finish(int64_t ms, bool is_closed);
+/* For findings_fixture_finish: the capture goes on after that. */
+void findings_fixture_go_on(void);
 
 /* The only finding so far, which must be this one; findings before it are forgotten. */
 const struct ue_finding *findings_fixture_expect(enum ue_finding_id id);

@@ -43,6 +43,35 @@ static void test_timeout(void **state) {
     close_after(5000);
 }
 
+/* After the last captured packet of a side, in frame 1, the other one sends every 200 ms, and acknowledges later
+   packets of it up to acked_ms. */
+static void acknowledge_until(unsigned side, int64_t acked_ms, int64_t end_ms) {
+    findings_fixture_packet(0, side, 1);
+    for (int64_t ms = 200; ms <= end_ms; ms += 200) {
+        findings_fixture_packet(ms, !side, ms / 200);
+        if (ms <= acked_ms) {
+            findings_fixture_ack(1 + ms / 200, 0, -1);
+        }
+    }
+}
+
+/* The part of the capture that was analysed ends in a silence: the side may send again. */
+static void test_silent_part(void **state) {
+    findings_fixture_go_on();
+    acknowledge_until(SERVER, 0, 6000);
+    findings_fixture_finish(6000, false);
+    assert_int_equal(SERVER, findings_fixture_expect(UE_FINDING_LAST_SILENCE)->side);
+    assert_int_equal(-1, ue_findings_gone_side(findings_fixture_findings()));
+    assert_false(ue_findings_has_timed_out(findings_fixture_findings()));
+}
+
+/* After a close nothing can change that the side was silent. */
+static void test_timeout_in_part(void **state) {
+    findings_fixture_go_on();
+    close_after(5000);
+    assert_int_equal(SERVER, ue_findings_gone_side(findings_fixture_findings()));
+}
+
 static void test_close_before_timeout(void **state) {
     close_after(4800);
     findings_fixture_expect(UE_FINDING_SILENCE_BEFORE_CLOSE);
@@ -92,18 +121,6 @@ static void test_packets_after_close(void **state) {
 }
 
 /* ---- packets that were acknowledged and not captured ---- */
-
-/* After the last captured packet of a side, in frame 1, the other one sends every 200 ms, and acknowledges later
-   packets of it up to acked_ms. */
-static void acknowledge_until(unsigned side, int64_t acked_ms, int64_t end_ms) {
-    findings_fixture_packet(0, side, 1);
-    for (int64_t ms = 200; ms <= end_ms; ms += 200) {
-        findings_fixture_packet(ms, !side, ms / 200);
-        if (ms <= acked_ms) {
-            findings_fixture_ack(1 + ms / 200, 0, -1);
-        }
-    }
-}
 
 /* The side sent until the end: the capture lacks its packets. */
 static void test_live_side(void **state) {
@@ -194,6 +211,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_implausible_times, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_timeout, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_silent_part, findings_fixture_set_up, findings_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_timeout_in_part, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unread_end, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unread_before_end, findings_fixture_set_up, findings_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_packets_after_close, findings_fixture_set_up, findings_fixture_tear_down),

@@ -210,8 +210,7 @@ void info_connection_finish(struct info_connection *info, int64_t end_ns) {
 }
 
 enum info_end info_connection_end(const struct info_connection *info) {
-    bool may_go_on = info->options->is_part && !info->course->is_closed; /* after the part */
-    if (ue_findings_has_timed_out(info->detected) && !may_go_on) {
+    if (ue_findings_has_timed_out(info->detected)) {
         return INFO_END_TIMEOUT;
     }
     if (info->course->is_closed) {

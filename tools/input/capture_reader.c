@@ -355,7 +355,8 @@ bool capture_reader_is_live(const struct capture_reader *reader) {
 int64_t capture_reader_end_ns(const struct capture_reader *reader, const struct selection *selection) {
     int64_t end_ns = ue_observer_end_ns(reader->observer);
     bool is_selected = time_range_contains(&selection->range, reader->begin_ns, reader->input.frame, end_ns);
-    return reader->path_count == 1 && is_selected ? end_ns : 0;
+    int64_t known_ns = reader->path_count == 1 ? end_ns : 0;
+    return is_selected ? known_ns : UE_FINDINGS_GO_ON;
 }
 
 void capture_reader_print_summary(struct capture_reader *reader) {

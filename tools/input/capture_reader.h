@@ -4,6 +4,7 @@
 #ifndef UERUDP_TOOLS_INPUT_CAPTURE_READER_H
 #define UERUDP_TOOLS_INPUT_CAPTURE_READER_H
 
+#include <uerudp/findings.h>
 #include "tools/cli/command_line.h"
 #include "tools/input/capture_summary.h"
 #include "tools/cli/wire_options.h"
@@ -87,7 +88,8 @@ void capture_reader_init(struct capture_reader *reader, enum ue_observer_order o
 void capture_reader_init_like(struct capture_reader *reader, const struct capture_reader *other);
 void capture_reader_clear(struct capture_reader *reader);
 
-/* The time of the last datagram of any connection, for ue_findings_finish; 0 if the selection may end before it. */
+/* For ue_findings_finish: the time of the last datagram of any connection; 0 of several files; UE_FINDINGS_GO_ON if the
+   selection ends before it. */
 int64_t capture_reader_end_ns(const struct capture_reader *reader, const struct selection *selection);
 
 void capture_reader_add_live_options(struct capture_reader *reader, GOptionContext *context);

@@ -289,6 +289,7 @@ struct ue_last_packet {
 struct ue_stream_course {
     int64_t first_ns, last_ns, now_ns; /* the first, the latest and the current datagram */
     int64_t end_ns;                    /* the last datagram of the capture; known after ue_findings_finish */
+    bool goes_on;                      /* UE_FINDINGS_GO_ON was the end */
     uint64_t datagrams;
     uint64_t implausible, implausible_frame; /* datagrams with an implausible time, and the first of them: then no time,
                                                 span or rate is known */
@@ -378,6 +379,10 @@ void ue_findings_on_result(struct ue_findings *findings, const struct ue_observe
                            const struct ue_decode_result *result, const struct ue_findings_callbacks *callbacks);
 void ue_findings_on_counts(struct ue_findings *findings, unsigned side, const struct ue_tracker_counts *counts);
 
+/* For ue_findings_finish: the capture goes on after the datagrams that were handled, so that a side that is silent at
+   their end has a silence, and no timeout. */
+#define UE_FINDINGS_GO_ON INT64_MIN
+
 /* Reports what is known only at the end of the capture, whose last datagram, of any connection, has capture time end_ns
    (ue_observer_end_ns). If several captures were read as one, end_ns is 0. Call nothing but the functions below and
    ue_findings_free afterwards. */
@@ -387,7 +392,8 @@ const struct ue_stream_course *ue_findings_course(const struct ue_findings *find
 
 /* The side that was silent until the end: no packet of it was captured or acknowledged in the time before the other
    side's last packet or close that is the threshold of TIMEOUT, or of SILENCE if the other side reports
-   ConnectionTimeout. -1: none, or its last packet was not read, which may close the connection. */
+   ConnectionTimeout. -1: none, or its last packet was not read, which may close the connection, or only the silence
+   shows it and the capture goes on (UE_FINDINGS_GO_ON). */
 int ue_findings_gone_side(const struct ue_findings *findings);
 
 /* Whether the connection ended by a timeout: a side went silent, or the other side says that it received nothing from

@@ -137,19 +137,40 @@ class Range(unittest.TestCase):
         conv.idle(300)
         for bound, kind, text in ((1, "no_answer", "no answer of the server was analysed in this connection"),
                                   (4, "no_answer", "no packet of this connection was analysed after"),
-                                  (silent, "timeout", "no packet of the server was analysed in this connection after"),
+                                  (silent, "silence", "no packet from the server was analysed in the last"),
                                   (silent - 30, "silence", "no packet from the server was analysed in the last"),
                                   (restarting + 1, "restart", "was not completed in what was analysed after it, 20 ms$")):
             with self.subTest(bound, kind=kind):
                 part = info(f"--to=frame:{bound}", path="-", data=conv.capture())
                 texts = [each["text"] for each in part["findings"] if each["kind"] == kind]
                 self.assertRegex("\n".join(texts), text)
+                self.assertNotIn("timeout", [each["kind"] for each in part["findings"]])
                 self.assertEqual("none", part["closed_by"])
                 self.assertNotIn("timeout", uerudp.run("info", f"--to=frame:{bound}", "-", data=conv.capture(), status=None)
                                  .stdout.decode().split("findings")[0])
         self.assertNotIn("timeout", [each["kind"] for each in info(path="-", data=conv.capture())["findings"]])
         del conv.objects[silent:]
         self.assertEqual("timeout", conv.info()["closed_by"])
+
+    def test_timeout_in_a_part(self):
+        """A side is gone only where the part reaches the end of the capture."""
+        with tempfile.TemporaryDirectory() as folder:
+            scenario, long, path = (pathlib.Path(folder, name) for name in ("o.ini", "long.pcapng", "o.pcapng"))
+            scenario.write_text("[scenario]\nbase=game\nduration=16\n[path server]\noutages=3-14\n")
+            uerudp.run("generate", scenario, "--output", long, status=None)
+            uerudp.run("edit", "--to=10", long, path)
+            last = len(traffic.read(path.read_bytes()))
+            for capture, options, end in ((path, (), "timeout"), (path, ("--from=0",), "timeout"),
+                                          (path, ("--to=frame:99999",), "timeout"), (path, (f"--to=frame:{last}",), "timeout"),
+                                          (path, (f"--to=frame:{last - 1}",), "none"), (long, ("--to=10",), "none"),
+                                          (long, ("--from=1", "--to=10"), "none"), (long, ("--from=1",), "client")):
+                with self.subTest(capture.name, options=options):
+                    part = info(*options, path=capture)
+                    kinds = [each["kind"] for each in part["findings"] if each["frames"][:1] != [1]]
+                    self.assertEqual(end, part["closed_by"])
+                    self.assertEqual(end == "timeout", "timeout" in kinds)
+                    self.assertEqual(end == "none", any(each["kind"] == "silence" and "was analysed in the last" in each["text"]
+                                                        for each in part["findings"]))
 
     def test_words(self):
         """No sentence of a range says of the capture what holds for the range only."""
@@ -184,6 +205,10 @@ class Range(unittest.TestCase):
                     result = uerudp.run(command, f"--from={text}", CAPTURE, *more, status=2)
                     self.assertIn("from", result.stderr.decode())
         uerudp.run("edit", "--from=2", "--to=1", CAPTURE, "/dev/null", status=2)
+        for options in (("--from=2", "--to=1"), ("--to=1", "--from=2"), ("--from=frame:1", "--to=frame:9", "--from=frame:10")):
+            self.assertIn("--to is before --from", uerudp.run("decode", *options, CAPTURE, status=2).stderr.decode())
+        self.assertEqual(list(range(5, 11)),
+                         frames("--from=frame:20", "--to=frame:10", "--from=frame:5"))
 
 
 if __name__ == "__main__":
