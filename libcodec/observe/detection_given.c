@@ -7,7 +7,7 @@
 
 /* Packets of which most do not match, before what the caller gave counts as contradicted. */
 #define PACKETS_MIN 8
-/* Messages of the handshake that only other generations send: one may be damaged. */
+/* Messages of the handshake that only other generations send, beside other datagrams: one may be damaged. */
 #define CONTRARY_MIN 2
 /* Packets that confirm handlers: a few may match by chance. */
 #define CONFIRMING_MIN 5
@@ -39,7 +39,7 @@ static bool sends_form(const struct ue_profile *profile, uint16_t rows) {
 
 static void compare_handshake(struct ue_detection *detection, const struct ue_handshake_match *match) {
     struct ue_detection_given *given = &detection->given;
-    if (detection->is_given && match->has_cookie) {
+    if (detection->is_given) {
         given->handshakes++;
         given->contrary_handshakes =
             (uint8_t)(given->contrary_handshakes + !sends_form(detection->custom, match->profiles));
@@ -149,7 +149,9 @@ static bool is_worse(const struct ue_detection *detection) {
 static bool is_contradicted(const struct ue_detection *detection) {
     const struct ue_detection_given *given = &detection->given;
     bool is_most = given->packets >= PACKETS_MIN && given->missed[best_row(detection)] * 2u > given->packets;
-    return (is_most || is_worse(detection)) && !has_found_handlers(detection) && !has_found_bounds(detection);
+    bool is_alone = given->packets == 0 && given->contrary_handshakes == 1 && given->handshakes == 1;
+    return (is_most || is_alone || is_worse(detection)) && !has_found_handlers(detection) &&
+           !has_found_bounds(detection);
 }
 
 bool ue_detection_given_is_certain(const struct ue_detection *detection) {

@@ -131,7 +131,7 @@ struct ue_detection_given {
     bool is_found_beside; /* by a detection that ran beside this one; this one decodes with what the caller gave */
     bool is_final;        /* whatever packets follow, because other settings match better */
     uint8_t packets;      /* compared */
-    uint8_t handshakes;   /* messages with a cookie, compared with the generation */
+    uint8_t handshakes;   /* messages of the handshake, compared with the generation */
     uint8_t contrary_handshakes;      /* of them, those that only other generations send */
     uint8_t missed[UE_PROFILE_COUNT]; /* packets that do not match, with each profile that may be spoken */
     uint8_t faults[UE_PROFILE_COUNT]; /* of them, those that cannot be decoded */

@@ -235,12 +235,25 @@ class Undecoded(unittest.TestCase):
 
     def test_only_handshake(self):
         """Without packets, none is said to be not decoded; beside it, one packet is."""
-        for count, expected in ((4, "^3 of the first 3 datagrams do not match the given"),
-                                (5, "^1 packet was not decoded: 4 of the first 4 datagrams do not match the given")):
+        for count, expected in ((4, "^4 of the first 4 datagrams do not match the given"),
+                                (5, "^1 packet was not decoded: 5 of the first 5 datagrams do not match the given")):
             texts = [finding["text"] for finding in info(self.frames[:count], self.WRONG)["findings"]
                      if finding["kind"] == "unreadable"]
             self.assertRegex(" ".join(texts), expected)
             self.assertNotIn("unreadable", [finding["kind"] for finding in info(self.frames[:count], self.GIVEN)["findings"]])
+
+    def test_only_initials(self):
+        """They are not malformed, because another generation sends them; beside it, damaged ones, which none sends."""
+        initial = self.frames[0]
+        damaged = initial._replace(data=initial.data[:-1] + b"\x00")
+        for count in (1, 2, 7):
+            times = [initial.time_ns + number * self.SECOND_NS for number in range(count)]
+            for option, frame, named, malformed in ((self.WRONG, initial, ["unreadable"], 0), (self.GIVEN, initial, [], 0),
+                                                    (self.GIVEN, damaged, [], count)):
+                found = info([frame._replace(time_ns=time) for time in times], option, "--port=7777")
+                kinds = [finding["kind"] for finding in found["findings"]]
+                self.assertEqual((named, malformed), ([kind for kind in kinds if kind == "unreadable"], found["malformed"]["c2s"]))
+                self.assertEqual(malformed == 0, "no_answer" in kinds)
 
     def test_silence(self):
         """Whether packets are missing in it is not known."""
