@@ -21,20 +21,24 @@ def decode(path, generation):
 
 
 class Sent:
-    """sent: the datagrams of the sidecar, by frame; decoded: those of the capture."""
+    """sent: the datagrams of the sidecar, by frame; decoded: those of the capture, in the order of sending: an ack is of
+    the latest packet with its id that was sent before it."""
 
     def __init__(self, sent, decoded):
         self.packets = {way: {} for way in WAYS}
         self.acked = {way: set() for way in WAYS}
+        newest = dict.fromkeys(WAYS, -1)
         for each in decoded:
             of = sent[each["frame"]]
             if of["packet_id"] is not None:
-                self.packets[of["dir"]].setdefault(of["packet_id"], [each["frame"], each["bunches"]])
-                self.acked[OTHER[of["dir"]]].update(number % IDS for number in each["acked"])
+                way, other = of["dir"], OTHER[of["dir"]]
+                newest[way] = max(newest[way], of["packet_id"])
+                self.packets[way].setdefault(of["packet_id"], [each["frame"], each["bunches"]])
+                self.acked[other].update(newest[other] - (newest[other] - number) % IDS for number in each["acked"])
 
     def arrivals(self, way):
         """(packet id, frame, bunches) of the packets that the receiver acknowledged. One that it refused did not arrive."""
-        return [(number, *self.packets[way][number]) for number in sorted(self.packets[way]) if number % IDS in self.acked[way]]
+        return [(number, *self.packets[way][number]) for number in sorted(self.packets[way]) if number in self.acked[way]]
 
     def waits(self, way, time_of):
         """{channel: [(wait in ns, frame of the bunch, frame of the one that it waited for)]}; time_of: of a packet id"""

@@ -83,6 +83,7 @@ class Run:
     def captured_ns(self, datagram):
         """When a packet was at the capture point, or would have been."""
         is_sent = self.point in ("sender", {"c2s": "client", "s2c": "server"}[datagram.way])
+        check(datagram.frames or is_sent or datagram.arrived, f"packet {datagram.packet_id} was acknowledged, but did not arrive")
         return (self.times[min(datagram.frames)] if datagram.frames else
                 datagram.time if is_sent else min(datagram.arrived))
 
@@ -383,9 +384,9 @@ def wrong_waits(run, connection, sent, is_whole):
     lacks nothing that its point has."""
     for row in connection["waits"] if not run.is_damaged else []:
         packets = run.packets[row["direction"]]
-        spans = sent.waits(row["direction"], lambda number: run.captured_ns(packets[number])).get(row["channel"], [])
-        true_ms = [span / UNITS_NS["ms"] for span, *_ in spans]
         try:
+            spans = sent.waits(row["direction"], lambda number: run.captured_ns(packets[number])).get(row["channel"], [])
+            true_ms = [span / UNITS_NS["ms"] for span, *_ in spans]
             check(row["bunches"] <= len(true_ms), f"only {len(true_ms)} waited")
             check(row["total_ms"] <= sum(true_ms) + 0.01 * len(true_ms), f"they waited {sum(true_ms)} ms")
             check(row["longest_ms"] <= max(true_ms, default=0) + 0.01, f"the longest wait was {max(true_ms, default=0)} ms")
