@@ -91,8 +91,8 @@ static void divide(struct clock_parts *parts, const struct clock_sample *const s
     }
 }
 
-/* Saturates. 2^63 is the least double that int64_t cannot represent. */
-static int64_t rounded_ns(double ns) {
+/* 2^63 is the least double above INT64_MAX. */
+static int64_t saturated_ns(double ns) {
     return ns >= 0x1p63 ? INT64_MAX : ns <= -0x1p63 ? INT64_MIN : (int64_t)ns;
 }
 
@@ -211,7 +211,7 @@ static int64_t mean_ahead(const struct clock_parts *parts) {
         sum += parts->parts[i].sums[0] + parts->parts[i].sums[1];
         count += (double)(parts->parts[i].counts[0] + parts->parts[i].counts[1]);
     }
-    return ue_time_ns_add(parts->origin_ahead_ns, rounded_ns(sum / count));
+    return ue_time_ns_add(parts->origin_ahead_ns, saturated_ns(sum / count));
 }
 
 /* The greatest possible drift (sign 1), or the least (sign -1). The least round trip is a concave function of the
@@ -253,8 +253,8 @@ static void choose_offset(struct clock_fit *fit, const struct clock_parts *parts
     double offset = (extremes.ahead[0] + extremes.ahead[1]) / 2;
     double most = find_extremes(parts, samples, counts, fit->least_drift).ahead[0] + INACCURACY_NS / 2;
     double least = find_extremes(parts, samples, counts, fit->most_drift).ahead[1] - INACCURACY_NS / 2;
-    fit->offset_ns = ue_time_ns_add(parts->origin_ahead_ns, rounded_ns(offset));
-    fit->bound_ns = rounded_ns(ceil(fmax(most - offset, offset - least)));
+    fit->offset_ns = ue_time_ns_add(parts->origin_ahead_ns, saturated_ns(offset));
+    fit->bound_ns = saturated_ns(ceil(fmax(most - offset, offset - least)));
 }
 
 struct clock_fit clock_fit_of(const struct clock_sample *const samples[2], const size_t counts[2]) {
@@ -283,7 +283,7 @@ struct clock_fit clock_fit_of(const struct clock_sample *const samples[2], const
 
 int64_t clock_fit_offset_ns(const struct clock_fit *fit, int64_t time_ns) {
     return ue_time_ns_add(fit->offset_ns,
-                          rounded_ns(fit->drift * (double)ue_time_ns_since(time_ns, fit->reference_ns)));
+                          saturated_ns(fit->drift * (double)ue_time_ns_since(time_ns, fit->reference_ns)));
 }
 
 int64_t clock_fit_to_first_ns(const struct clock_fit *fit, int64_t time_ns) {

@@ -49,10 +49,11 @@ void cli_print_version(void);
 /* The type and the value of an option that a GOptionArgFunc parses. */
 #define CLI_CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
 
-/* Adds options with a heading, NULL for the general one; user, then NULL, is passed to their functions. The values must
-   stay where they are until the command line is parsed. Texts and file names, const char *, are NULL before; those that
-   are given are valid until the program ends. Returns the group, to which more can be added. */
+/* Adds options with a heading; NULL: the general group, for which user must be NULL. user is passed to their functions.
+   The values must stay where they are until the command line is parsed. Texts and file names, const char *, are NULL
+   before; those that are given are valid until the program ends. Returns the group, to which more can be added. */
 GOptionGroup *cli_add_options(GOptionContext *context, const char *heading, const GOptionEntry *entries, void *user);
+/* Adds options to a group of cli_add_options, with values as there. */
 void cli_add_entries(GOptionGroup *group, const GOptionEntry *entries);
 
 /* Parses and removes the options in argv; false after a message if they are wrong. --help and --version end the

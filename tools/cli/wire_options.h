@@ -30,8 +30,8 @@ void wire_options_add(struct wire_options *options, GOptionContext *context);
 /* Adds the options without the server ports, for subcommands that know which side is the server. */
 void wire_options_add_without_ports(struct wire_options *options, GOptionContext *context);
 
-/* Adds options for some settings, a list that ends with NULL, or for all, NULL. parse is for wire_setting_parse, which
-   sets a setting, and checks its value. */
+/* Adds options for some settings, a list that ends with NULL, or for all, NULL. parse calls
+   wire_setting_parse, which checks a value and sets it; on an error the message names what is accepted. */
 void wire_settings_add(GOptionGroup *group, const char *const *keys, GOptionArgFunc parse);
 bool wire_setting_parse(const char *option, const char *value, struct ue_settings *settings, GError **error);
 

@@ -118,12 +118,13 @@ static bool check_compare(const struct info_arguments *command, int path_count) 
 
 /* A line per connection has none of these. */
 static bool check_summary(const struct info_arguments *command) {
-    const char *other = command->json                  ? "json"
-                        : command->bits                ? "bits"
-                        : command->bandwidth.is_csv    ? "csv"
-                        : command->bandwidth.is_wanted ? "bandwidth"
-                        : command->bandwidth.top_text  ? "top"
-                                                       : NULL;
+    const char *other = command->json                                         ? "json"
+                        : command->bits                                       ? "bits"
+                        : command->bandwidth.is_csv                           ? "csv"
+                        : command->bandwidth.is_wanted                        ? "bandwidth"
+                        : command->bandwidth.top_text                         ? "top"
+                        : command->bandwidth.order != INFO_BANDWIDTH_BY_TOTAL ? "by"
+                                                                              : NULL;
     return !command->summary || other == NULL || cli_error("--summary and --%s exclude each other", other);
 }
 

@@ -261,7 +261,7 @@ static bool resolve(struct trace_command *t, int argc) {
         return cli_error(t->svg ? "--svg requires --output FILE, to write the SVG file beside it"
                                 : "--browser requires --svg");
     }
-    if (t->svg && g_str_has_suffix(t->path, SVG_ENDING)) {
+    if (!is_pipe && g_str_has_suffix(t->path, SVG_ENDING)) {
         return cli_error("--output=%s: names the page, such as PAGE%s; --svg writes PAGE%s beside it", t->path,
                          PAGE_ENDING, SVG_ENDING);
     }

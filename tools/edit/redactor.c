@@ -9,9 +9,8 @@
 /* A mask for wide texts keeps them wide. */
 #define MASK_NARROW 0x58u /* X */
 #define MASK_WIDE 0x00d7u /* multiplication sign */
-#define MASK_REST                                                                                                      \
-    0xffu /* for what cannot be decoded: zeros would be an empty Hello, but no message has this type, no text this     \
-             length */
+/* For what cannot be decoded: zeros would be an empty Hello, but no message has this type, no text this length. */
+#define MASK_REST 0xffu
 #define TYPE_BITS 8
 
 #define CLOSE_REASON_BYTES 64 /* longer than every name in close_reason.def */

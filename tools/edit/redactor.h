@@ -29,9 +29,10 @@ struct redactor_counts {
 struct redactor *redactor_new(struct ue_cipher *cipher);
 void redactor_free(struct redactor *redactor);
 
-/* Masks URLs, tokens, names, ids and texts of control messages, also in fragments and in content that it can
-   decrypt, which it encrypts again; masks voice data; blanks what cannot be decoded: bits after a fault, encrypted
-   and compressed content, bits added by a game. Call it in capture order. Content of other channels stays. */
+/* Masks URLs, tokens, names, ids and texts of control messages, except close reasons that are names of the engine, also
+   in fragments and in content that it can decrypt, which it encrypts again; masks voice data; blanks what cannot be
+   decoded: bits after a fault, encrypted and compressed content, bits added by a game. Call it in capture order.
+   Content of other channels stays. */
 void redactor_mask(struct redactor *redactor, const struct redactor_datagram *datagram);
 
 /* Reports on stderr what is blanked. */

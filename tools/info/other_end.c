@@ -72,7 +72,7 @@ static struct located_finding locate(const struct both_ends_connection *connecti
     struct located_finding located = {.finding = finding, .time_ns = finding->time_ns, .has_time = finding->has_time};
     if (capture == 1) {
         located.is_flipped = connection->pair.is_flipped;
-        located.has_time &= connection->has_ends && connection->fit.result != CLOCK_FIT_NOT_LINEAR;
+        located.has_time &= connection->has_ends && connection->fit.result == CLOCK_FIT_KNOWN;
         located.time_ns = clock_fit_to_first_ns(&connection->fit, finding->time_ns);
     }
     return located;

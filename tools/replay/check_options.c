@@ -44,8 +44,7 @@ static gboolean add_ignored(const char *option, const char *value, void *user, G
         good = mask != 0;
     }
     if (!good) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a list of differences; see --help",
-                    option, value);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a list of differences", option, value);
     }
     check_options->is_given = true;
     return good;

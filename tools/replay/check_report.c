@@ -25,8 +25,8 @@ static void print_side(struct text_buffer *out, const struct replay_connection *
         text_buffer_add_format(out, "; %llu packets of it do not decrypt", (unsigned long long)side->undecrypted);
     }
     if (side->uncaptured != 0) {
-        text_buffer_add_format(out, "; %llu packets that it acknowledged are not in the capture",
-                               (unsigned long long)side->uncaptured);
+        text_buffer_add_format(out, "; %s that it acknowledged %s not in the capture",
+                               phrase_count(side->uncaptured, "packet").text, side->uncaptured == 1 ? "is" : "are");
     }
     if (obstacle != NULL) {
         text_buffer_add_format(out, "; the rest is not compared: %s", obstacle);

@@ -216,7 +216,8 @@ static void restart_after(const struct side_comparison *l, int64_t packet_id) {
     int64_t out = MAX(first_unacked(side, packet_id + 1, l->packet->id), l->packet->id - UNCERTAIN_PACKETS);
     side->retransmissions = replay_side_retransmissions(side);
     side->model = NULL;
-    if (!start_at(side, packet_id + 1, out, false)) {
+    if (!start_at(side, packet_id + 1, out, false)) { /* the form is that of the former model */
+        side->obstacle = "its reference endpoint has no memory left";
         side->model = former;
         return;
     }

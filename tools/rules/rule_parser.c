@@ -307,11 +307,13 @@ static void free_rule(struct rule *rule) {
     g_free(rule);
 }
 
-/* No bunch is both, and only reliable ones are sent again. */
+/* No bunch is both, and only reliable ones have a sequence and are sent again. */
 static bool can_match(const struct rule *rule, char error[RULES_ERROR_BYTES]) {
-    bool is_reliable = (rule->bunch_kinds & DATAGRAM_KIND_RELIABLE) != 0 || rule->numbers[RULE_COPY] != NULL;
+    bool is_reliable = (rule->bunch_kinds & DATAGRAM_KIND_RELIABLE) != 0 || rule->numbers[RULE_COPY] != NULL ||
+                       rule->numbers[RULE_CH_SEQ] != NULL;
     bool is_unreliable = (rule->bunch_kinds & DATAGRAM_KIND_UNRELIABLE) != 0;
-    return !is_reliable || !is_unreliable || fail(error, "unreliable", "no bunch matches, beside reliable or copy", "");
+    return !is_reliable || !is_unreliable ||
+           fail(error, "unreliable", "no bunch matches, beside reliable, copy or ch_seq", "");
 }
 
 /* NULL: the text is not a rule; the wrong word is in error. */

@@ -352,7 +352,7 @@ class Orders(unittest.TestCase):
 
     def test_summary_excludes(self):
         """A line per connection has none of these: they are refused, and not ignored."""
-        for option in ("--json", "--bits", "--csv", "--bandwidth", "--top=3"):
+        for option in ("--json", "--bits", "--csv", "--bandwidth", "--top=3", "--by=peak"):
             result = uerudp.run("info", "--summary", option, LOSS, status=2)
             self.assertIn(option.partition("=")[0], result.stderr.decode())
         result = uerudp.run("info", "--compare", "--budget=5", LOSS, LOSS, status=2)

@@ -46,7 +46,7 @@ class Attribution(uerudp.unittest.TestCase):
         """The client acknowledges a packet of the server that the capture lacks."""
         whole, = check(generated(*CLIENT))
         result, text = self.assert_uncaptured(CLIENT, "drop frame=547", client=1)
-        self.assertIn("; 1 packets that it acknowledged are not in the capture", text.stdout.decode())
+        self.assertIn("; 1 packet that it acknowledged is not in the capture", text.stdout.decode())
         self.assertEqual(0, text.returncode)
         self.assertEqual(whole["client"]["compared"], result["client"]["compared"])
         self.assertEqual(whole["server"]["compared"] - 1, result["server"]["compared"])

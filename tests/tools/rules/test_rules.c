@@ -402,6 +402,7 @@ static void errors_name_the_wrong_word(void **state) {
         {"drop channel=1 channel=2", "'channel=2'"},
         {"drop drop", "'drop'"},
         {"drop copy=1 unreliable", "'unreliable'"},
+        {"drop ch_seq=5 unreliable", "'unreliable'"},
         {"drop unreliable channel=2 reliable", "'unreliable'"},
     };
     struct rules *rules = rules_new(1);

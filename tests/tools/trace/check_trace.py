@@ -266,6 +266,7 @@ class Files(unittest.TestCase):
 
     def test_output_names_the_page(self):
         with tempfile.TemporaryDirectory() as folder:
+            uerudp.run("trace", SAMPLE, "-o", f"{folder}/p.svg", status=2)
             error = uerudp.run("trace", "--svg", SAMPLE, "-o", f"{folder}/p.svg", status=2).stderr.decode()
             self.assertIn("PAGE.html", error)
             self.assertEqual([], list(pathlib.Path(folder).iterdir()))
