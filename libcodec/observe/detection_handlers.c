@@ -177,7 +177,7 @@ static enum chain_evidence try_chain(struct ue_detection *detection, unsigned in
 }
 
 static bool is_expected(const struct ue_detection_side *first, uint16_t seq) {
-    return first->has_first && (uint16_t)ue_seq_of(seq - first->first_seq) < EXPECTED_STEP_MAX;
+    return first->has_first && ue_seq_of(seq - first->first_seq) < EXPECTED_STEP_MAX;
 }
 
 /* Whether a packet has the sequence of one of its side's first packets, and acknowledges one before, or among, those of

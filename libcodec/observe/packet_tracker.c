@@ -211,16 +211,21 @@ static bool handle_other_view(struct ue_tracker_step *p, const struct ue_tracker
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, p->packet_id);
     bool is_seen = packet != NULL && packet->is_seen;
     uint32_t bit = ue_tracker_point_bit(p);
-    uint32_t points = is_seen ? ue_tracker_points(side, p->packet_id) : first != NULL ? first->points : bit;
-    bool is_other = (points & bit) == 0;
-    if (is_other) {
-        if (is_seen) {
+    uint64_t frame = 0;
+    bool is_other = false;
+    if (is_seen) {
+        is_other = (ue_tracker_points(side, p->packet_id) & bit) == 0;
+        frame = packet->frame;
+        if (is_other) {
             add_point(p, ue_tracker_find_block(side, p->packet_id));
-        } else {
-            first->points |= bit;
         }
-        ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OTHER_VIEW,
-                                                       .other_view = {is_seen ? packet->frame : first->frame}});
+    } else if (first != NULL) {
+        is_other = (first->points & bit) == 0;
+        frame = first->frame;
+        first->points |= bit;
+    }
+    if (is_other) {
+        ue_tracker_emit(p, &(struct ue_observed_event){.type = UE_OBSERVED_OTHER_VIEW, .other_view = {frame}});
     }
     return is_other;
 }

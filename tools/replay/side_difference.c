@@ -178,9 +178,9 @@ static void grow_impatient(struct replay_side *side, uint64_t packets) {
     }
 }
 
-void side_difference_add_missing_retransmission(struct replay_side *side, uint64_t grace) {
+void side_difference_add_missing_retransmission(struct replay_side *side, uint64_t packets) {
     struct reference_model_missing_retransmission missing;
-    grow_impatient(side, grace);
+    grow_impatient(side, packets);
     if (!reference_model_find_missing_retransmission(side->model, &side->limits, &missing) ||
         missing.since_id <= side->next - REPLAY_PACKETS_MAX) {
         return;

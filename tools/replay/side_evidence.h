@@ -44,9 +44,6 @@ bool side_evidence_is_outvoted(const struct replay_side *side, const struct repl
    same session id and client id; then sets both. */
 bool side_evidence_ids(const struct replay_side *side, int64_t packet_id, struct ue_prefix *prefix);
 
-/* Whether the captured packets near this one all have one session id and one client id; sets both. */
-bool side_evidence_ids(const struct replay_side *side, int64_t packet_id, struct ue_prefix *prefix);
-
 /* What later bunches show about a number that a bunch does not have. */
 enum reference_model_number side_evidence_number(const struct replay_side *side, const struct replay_packet *packet,
                                                  const struct ue_bunch *bunch, uint32_t ch_seq);
