@@ -41,6 +41,7 @@ static void plant_bug(const struct detection_session *session, const struct ue_h
                       const uint8_t *bytes, size_t size) {
     const struct ue_protocol_proof *before = &session->proof;
     size_t differ = differing_bytes(before->cookie, handshake->cookie, sizeof handshake->cookie);
+    (void)differ; /* only the planted bug reads it */
 #ifdef UERUDP_PLANT_BUG
     static volatile uint8_t read;
     if (before->has_cookie && handshake->has_cookie && differ > 0 && differ < sizeof handshake->cookie / 2) {
