@@ -413,10 +413,11 @@ static void detect_one(struct ue_detection *detection, const struct ue_captured_
 static void compare_given(const struct ue_connection *connection, const struct ue_captured_datagram *captured,
                           unsigned side, const struct ue_handshake_match *match) {
     struct ue_decode_state ignored;
-    if (connection->compared != NULL) {
-        detect_one(connection->automatic, captured, side, match, &ignored);
+    if (connection->compared == NULL) {
+        return;
     }
-    if (connection->compared != NULL && connection->compared != &connection->shown.detection) {
+    detect_one(connection->automatic, captured, side, match, &ignored);
+    if (connection->compared != &connection->shown.detection) {
         detect_one(connection->compared, captured, side, match, &ignored);
     }
 }

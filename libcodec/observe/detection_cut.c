@@ -53,19 +53,6 @@ static bool header_position_is_known(const struct ue_detection *detection, const
     return is_same;
 }
 
-/* Reads the header of a packet, if all of it was captured. */
-static bool read_header(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes, size_t captured_bytes,
-                        struct ue_packet *packet) {
-    struct ue_datagram datagram;
-    struct ue_item_range rest;
-    struct ue_fault fault;
-    bool is_read = ue_datagram_begin(x, bytes, size_bytes, &datagram, &rest, &fault) == UE_OK &&
-                   !datagram.prefix.is_handshake && !datagram.handlers.is_opaque && !x->settings.internal_ack &&
-                   rest.bit <= captured_bytes * 8;
-    *packet = datagram.packet;
-    return is_read;
-}
-
 static void expand(struct ue_detection_side sides[2], unsigned side, const struct ue_context *x,
                    const struct ue_packet *packet, struct ue_packet_ids *packet_ids) {
     bool is_modern = x->profile.packet != UE_PACKET_LEGACY;
@@ -85,8 +72,8 @@ void ue_detection_feed_truncated(struct ue_detection *detection, unsigned side, 
         state->direction = (unsigned)detection->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
     }
     if (header_position_is_known(detection, &detection->result) &&
-        read_header(ue_detection_resolve(detection, side), head->bytes, head->size_bytes, head->captured_bytes,
-                    &packet)) {
+        ue_detection_read_header(ue_detection_resolve(detection, side), head->bytes, head->size_bytes,
+                                 head->captured_bytes, &packet)) {
         detection->has_packets = true;
         expand(detection->sides, side, &detection->resolved, &packet, &state->packet_ids);
     }
@@ -115,7 +102,7 @@ void ue_detection_reread_cut(struct ue_detection *detection, struct ue_decode_st
     struct ue_packet packet;
     struct ue_packet_ids packet_ids;
     if (!detection->has_cut || !state->is_held || !header_position_is_known(detection, result) ||
-        !read_header(context, bytes, size_bytes, captured_bytes, &packet)) {
+        !ue_detection_read_header(context, bytes, size_bytes, captured_bytes, &packet)) {
         return;
     }
     for (unsigned side = 0; side < 2; side++) {

@@ -187,18 +187,15 @@ static bool has_expected_header(const struct ue_detection *detection, unsigned s
     bool is_found = false;
     for (unsigned row = 0; !is_found && row < UE_PROFILE_COUNT; row++) {
         struct ue_context x;
-        struct ue_datagram head;
-        struct ue_item_range rest;
-        struct ue_fault fault;
+        struct ue_packet packet;
         if ((detection->possible >> row & 1) == 0) {
             continue;
         }
         ue_detection_context_of_row(detection, &detection->result, row, ue_detection_direction(detection, side), &x);
-        is_found = ue_datagram_begin(&x, bytes, size_bytes, &head, &rest, &fault) == UE_OK &&
-                   !head.prefix.is_handshake && !head.handlers.is_opaque && rest.bit <= captured_bytes * 8 &&
-                   is_expected(&detection->first_sides[side], head.packet.seq) &&
+        is_found = ue_detection_read_header(&x, bytes, size_bytes, captured_bytes, &packet) &&
+                   is_expected(&detection->first_sides[side], packet.seq) &&
                    (x.profile.packet == UE_PACKET_LEGACY ||
-                    is_expected(&detection->first_sides[!side], ue_seq_of((uint32_t)head.packet.ack + 1)));
+                    is_expected(&detection->first_sides[!side], ue_seq_of((uint32_t)packet.ack + 1)));
     }
     return is_found;
 }

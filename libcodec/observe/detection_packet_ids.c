@@ -14,6 +14,20 @@ bool ue_detection_has_ids(const struct ue_detection *detection, unsigned profile
     return detection->has_ids_evidence ? detection->ids : ue_profile_at(profile)->handshake == UE_HANDSHAKE_V;
 }
 
+bool ue_detection_read_header(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                              size_t captured_bytes, struct ue_packet *packet) {
+    struct ue_datagram datagram;
+    struct ue_item_range rest;
+    struct ue_fault fault;
+    bool is_read = ue_datagram_begin(context, bytes, size_bytes, &datagram, &rest, &fault) == UE_OK &&
+                   !datagram.prefix.is_handshake && !datagram.handlers.is_opaque && !context->settings.internal_ack &&
+                   rest.bit <= captured_bytes * 8;
+    if (is_read) {
+        *packet = datagram.packet;
+    }
+    return is_read;
+}
+
 static bool falls_back(const struct ue_detection_side *side, uint16_t ack) {
     return ue_seq_difference(side->acked, ack, UE_PACKET_SEQ_MAX) > UE_DETECTION_LATE_MAX;
 }

@@ -15,6 +15,11 @@ enum ue_header_position ue_detection_header_position(unsigned profile, bool ids)
 /* Whether datagrams have ids in their prefix if the connection speaks this profile. */
 bool ue_detection_has_ids(const struct ue_detection *detection, unsigned profile);
 
+/* Reads the header of a packet, if it is one and all of its header was captured. size_bytes: more than captured_bytes
+   if the datagram is cut and terminated. packet is set if it returns true. */
+bool ue_detection_read_header(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                              size_t captured_bytes, struct ue_packet *packet);
+
 /* Expands sequence and ack of the next packet of a sender (as in struct ue_decode_result). begins: it begins a session;
    if it is the first packet of the connection, it sets the first sequences of both sides. */
 void ue_detection_side_expand(struct ue_detection_side sides[2], unsigned sender, uint16_t seq, int32_t ack,

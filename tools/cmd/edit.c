@@ -114,8 +114,7 @@ static bool parse_bound(const char *option, const char *text, struct time_bound 
 }
 
 static bool parse_ranges(const char *option, const char *text, GArray **ranges) {
-    return text == NULL || number_ranges_add(ranges, text) ||
-           complain_value(option, text, "not numbers and ranges such as 3,100-110");
+    return text == NULL || number_ranges_add(ranges, text) || complain_value(option, text, "not " NUMBER_RANGES_FORM);
 }
 
 static bool parse_frames(struct edit_arguments *c) {

@@ -11,8 +11,8 @@
 static gboolean parse_numbers(GArray **ranges, const char *option, const char *value, GError **error) {
     bool good = number_ranges_add(ranges, value);
     if (!good) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                    "%s=%s: must be numbers and ranges such as 3,100-110", option, value);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: must be " NUMBER_RANGES_FORM, option,
+                    value);
     }
     return good;
 }

@@ -535,7 +535,7 @@ static void look_at_next(struct replay_side *side) {
     if (packet != NULL && packet->id >= side->join) {
         look(side, packet);
     } else {
-        side->lacks_state |= packet == NULL && side_evidence_is_delivered(side, side->next);
+        side->lacks_state = side->lacks_state || (packet == NULL && side_evidence_is_delivered(side, side->next));
         reference_model_send_unknown(side->model, side->now_ns);
     }
     side->plain[place] = side->plain_count;

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* For messages. */
+#define NUMBER_RANGES_FORM "numbers and ranges such as 3,100-110"
+
 /* Adds a list to *ranges, which is created if it is NULL; free it with g_array_unref. Returns false if the text is not
    such a list; what is before the fault may have been added then. */
 bool number_ranges_add(GArray **ranges, const char *text);

@@ -280,7 +280,7 @@ static bool parse_condition(struct rule *rule, const char *whole, uint32_t *give
         good = fail(error, whole, "occurs twice", "");
     } else if (number >= 0) {
         good = (value != NULL && number_ranges_add(&rule->numbers[number], value)) ||
-               fail(error, whole, "must be numbers and ranges such as 3,100-110", "");
+               fail(error, whole, "must be " NUMBER_RANGES_FORM, "");
     } else if (!condition->parse(rule, value)) {
         good = fail_value(error, whole, condition, value);
     }

@@ -103,7 +103,7 @@ static void a_copy_is_no_arrival(void **state) {
 }
 
 /* With a search through all of them for each, these need 2 * 10^10 steps. */
-static void many_copies_take_little_time(void **state) {
+static void many_copies_need_little_time(void **state) {
     for (guint i = 0; i < COPIES; i++) {
         add(0, 1, (int64_t)i * MS / 10);
         add(1, 1, (int64_t)COPIES * MS / 10 + (int64_t)i * MS / 100);
@@ -120,7 +120,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(arrivals_are_as_defined, begin, end),
         cmocka_unit_test_setup_teardown(a_copy_is_no_arrival, begin, end),
-        cmocka_unit_test_setup_teardown(many_copies_take_little_time, begin, end),
+        cmocka_unit_test_setup_teardown(many_copies_need_little_time, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
